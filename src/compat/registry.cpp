@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compat/mmt/codec.hpp"
 #include "compat/mobile_vision/codec.hpp"
 #include "compat/mobile_vision/domain.hpp"
 #include "compat/mobile_vision/families.hpp"
@@ -18,14 +19,16 @@
 namespace oplat::compat {
 
 std::span<const std::string_view> systems() {
-  static constexpr std::string_view kSystems[] = {"tinynas", "mobile_vision", "paddleslim"};
+  static constexpr std::string_view kSystems[] = {"tinynas", "mobile_vision", "paddleslim", "mmt"};
   return kSystems;
 }
 
 table::CodecList codecs() {
   static const table::TableCodec* const all[] = {
-      &mobile_vision::lut_codec(), &paddleslim::evaluator_codec(), &paddleslim::profile_codec(),
-      &paddleslim::lookup_codec(), &paddleslim::pickle_codec(),    &tinynas::library_codec()};
+      &mobile_vision::lut_codec(),    &mmt::codec(),
+      &paddleslim::evaluator_codec(), &paddleslim::profile_codec(),
+      &paddleslim::lookup_codec(),    &paddleslim::pickle_codec(),
+      &tinynas::library_codec()};
   return all;
 }
 

@@ -2,6 +2,7 @@
 /// oplat search expand SPACE
 #include <memory>
 
+#include "app/mmt.hpp"
 #include "cli/commands/search.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
@@ -22,8 +23,25 @@ struct SearchExpandFlags {
   Verbosity verbosity;
 };
 
+/// An operator space of MMT: its operators, one a line.
+Result<int> expand_mmt_space(const SearchExpandFlags& flags) {
+  if (flags.queries || !flags.space.resolutions.empty()) {
+    return fail(Code::Usage, "{}: a space of MMT has neither resolutions nor queries",
+                flags.space.file);
+  }
+  OPLAT_TRY(expanded, app::expand_mmt_space(flags.space.file));
+  std::string text;
+  for (const std::string& one : expanded.operators) text += one + "\n";
+  OPLAT_CHECK(put_text(flags.out, text));
+  if (flags.verbosity.quiet) return kDone;
+  for (const std::string& reason : expanded.left_out) print_message(reason);
+  print_message(fmt::format("{} operators", expanded.operators.size()));
+  return kDone;
+}
+
 Result<int> run_search_expand(const SearchExpandFlags& flags) {
   OPLAT_CHECK(refuse_to_replace(flags.out, flags.space.file));
+  if (app::is_mmt_space(flags.space.file)) return expand_mmt_space(flags);
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(expanded, app::search_expand(flags.space, events));
   std::string text;
@@ -59,7 +77,8 @@ void add_search_expand(const Command& group) {
   command.footer(
       R"(
 Prints one key a line, for 'oplat profile --keys'. 'oplat lut build --space' measures them into a
-look-up table of runtime_lut.
+look-up table of runtime_lut. Of an operator space of MMT (ops.yaml) it prints the modules and the
+shapes of their inputs.
 Exit codes: 0 done; 2 usage; 3 the space is missing or malformed; 8 could not write.
 Example: oplat search expand data/spaces/fbnet.yaml --out keys.txt &&
          oplat profile --keys keys.txt --runtime qnnpack --table t.oplat)");

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A stack machine of the instructions that make data, described in Python's pickletools. Objects
+/// live in an arena, since memo sharing may tie them into a cycle; the walk that turns them into
+/// JSON is bounded in depth and size, since sharing may also stand for more than fits memory.
+#include "compat/mmt/pickle.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace oplat::compat::mmt {
+namespace {
+
+constexpr std::uint8_t kOldestProtocol = 2;
+constexpr std::uint8_t kNewestProtocol = 5;
+constexpr std::size_t kMaxTextBytes = std::size_t{1} << 16;
+constexpr std::size_t kMaxItems = 4'000'000;
+constexpr std::size_t kMaxNodesOfOperator = 100'000;
+constexpr int kMaxDepth = 32;
+// A tuple is an array in an object, a dict of pairs an array of arrays in one.
+constexpr int kMaxWrittenDepth = 3 * kMaxDepth + 8;
+constexpr std::size_t kMaxIntegerBytes = 8;
+constexpr std::string_view kModule = "mmt.utils";
+constexpr std::string_view kClass = "ops_meta";
+
+enum class Kind : std::uint8_t { None, Bool, Int, Float, Text, List, Tuple, Dict, Class, Object };
+
+std::string_view name(Kind kind) {
+  constexpr std::array<std::string_view, 10> kNames = {
+      "None",   "a truth value", "an integer", "a float", "a string",
+      "a list", "a tuple",       "a dict",     "a class", "an ops_meta"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+struct Node {
+  Kind kind = Kind::None;
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string_view text = {};
+  std::vector<const Node*> items = {};  ///< of a dict: keys and values in turn; of an object: state
+  std::size_t offset = 0;
+};
+
+struct Instruction {
+  std::uint8_t code;
+  std::string_view name;
+};
+/// Instructions that call what was imported, or import what is named elsewhere.
+constexpr Instruction kRunsCode[] = {{'R', "REDUCE"},     {'i', "INST"},   {'o', "OBJ"},
+                                     {0x92, "NEWOBJ_EX"}, {'P', "PERSID"}, {'Q', "BINPERSID"},
+                                     {0x82, "EXT1"},      {0x83, "EXT2"},  {0x84, "EXT4"}};
+
+class Machine {
+ public:
+  explicit Machine(std::string_view bytes) : bytes_(bytes) {}
+
+  Result<std::vector<PickledOperator>> run() {
+    if (bytes_.empty()) return fail(Code::Input, "is empty; expected a pickle of MMT");
+    while (!stopped_) {
+      start_ = at_;
+      if (at_ == bytes_.size()) return wrong("the file ends without STOP");
+      OPLAT_CHECK(step(static_cast<std::uint8_t>(bytes_[at_++])));
+      if (nodes_.size() > kMaxItems || stack_.size() > kMaxItems || memo_.size() > kMaxItems)
+        return wrong("more than {} objects, the limit", kMaxItems);
+    }
+    if (at_ != bytes_.size())
+      return wrong("{} bytes follow the end of the pickle", bytes_.size() - at_);
+    if (stack_.size() != 1 || stack_.front() == nullptr || stack_.front()->kind != Kind::List) {
+      return wrong(
+          "the pickle is {}; expected a list of ops_meta",
+          stack_.empty() || stack_.back() == nullptr ? "nothing" : name(stack_.back()->kind));
+    }
+    return operators(*stack_.front());
+  }
+
+ private:
+  template <class... Args>
+  [[nodiscard]] tl::unexpected<Error> wrong(fmt::format_string<Args...> format,
+                                            Args&&... args) const {
+    return fail(Code::Input, "byte {}: {}", start_,
+                fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  Node& make(Kind kind) {
+    Node& node = nodes_.emplace_back();
+    node.kind = kind;
+    node.offset = start_;
+    return node;
+  }
+  Status push(Kind kind) {
+    stack_.push_back(&make(kind));
+    return {};
+  }
+  Status push_integer(std::int64_t value, Kind kind = Kind::Int) {
+    Node& node = make(kind);
+    node.integer = value;
+    stack_.push_back(&node);
+    return {};
+  }
+
+  Status step(std::uint8_t code) {
+    switch (code) {
+      case 0x80:
+        return protocol();
+      case 0x95:
+        return frame();
+      case '.':
+        stopped_ = true;
+        return {};
+      case '(':
+        stack_.push_back(nullptr);
+        return {};
+      case ']':
+        return push(Kind::List);
+      case ')':
+        return push(Kind::Tuple);
+      case '}':
+        return push(Kind::Dict);
+      case 'N':
+        return push(Kind::None);
+      case 'a':
+        return append(1);
+      case 'e':
+        return append_marked();
+      case 's':
+        return set(2);
+      case 'u':
+        return set_marked();
+      case 't':
+        return tuple_of_mark();
+      case 0x85:
+      case 0x86:
+      case 0x87:
+        return tuple(code - 0x84U);
+      case 0x88:
+        return push_integer(1, Kind::Bool);
+      case 0x89:
+        return push_integer(0, Kind::Bool);
+      case 'J':
+        return integer(4);
+      case 'K':
+        return unsigned_integer(1);
+      case 'M':
+        return unsigned_integer(2);
+      case 0x8a:
+        return long_of_length(1);
+      case 0x8b:
+        return long_of_length(4);
+      case 'G':
+        return binary_float();
+      case 'X':
+        return text_of_length(4);
+      case 0x8c:
+        return text_of_length(1);
+      case 0x8d:
+        return text_of_length(8);
+      case 'q':
+        return put_of_length(1);
+      case 'r':
+        return put_of_length(4);
+      case 0x94:
+        return put(memo_.size());
+      case 'h':
+        return get_of_length(1);
+      case 'j':
+        return get_of_length(4);
+      case 'c':
+        return global_of_lines();
+      case 0x93:
+        return global_of_stack();
+      case 0x81:
+        return new_object();
+      case 'b':
+        return build();
+      default:
+        return refuse(code);
+    }
+  }
+
+  [[nodiscard]] Status refuse(std::uint8_t code) const {
+    const auto* found = std::find_if(std::begin(kRunsCode), std::end(kRunsCode),
+                                     [&](const Instruction& each) { return each.code == code; });
+    if (found != std::end(kRunsCode))
+      return wrong("{} could run code and is refused; tables of MMT do not have it", found->name);
+    return wrong("instruction 0x{:02x} makes nothing that tables of MMT have", code);
+  }
+
+  Result<std::string_view> take(std::uint64_t size) {
+    if (size > bytes_.size() - at_)
+      return wrong("{} bytes are announced, but only {} are left", size, bytes_.size() - at_);
+    const std::string_view taken = bytes_.substr(at_, static_cast<std::size_t>(size));
+    at_ += static_cast<std::size_t>(size);
+    return taken;
+  }
+  Result<std::uint64_t> number(std::size_t size) {
+    OPLAT_TRY(taken, take(size));
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < size; ++i)
+      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(taken[i])) << (8 * i);
+    return value;
+  }
+  Result<std::string_view> line() {
+    const std::size_t end = bytes_.substr(at_, kMaxTextBytes + 1).find('\n');
+    if (end == std::string_view::npos)
+      return wrong("a line has more than {} bytes, or no end", kMaxTextBytes);
+    const std::string_view taken = bytes_.substr(at_, end);
+    at_ += end + 1;
+    return taken;
+  }
+
+  Status protocol() {
+    OPLAT_TRY(version, number(1));
+    if (version < kOldestProtocol || version > kNewestProtocol)
+      return wrong("protocol {}; expected {} to {}", version, kOldestProtocol, kNewestProtocol);
+    return {};
+  }
+  Status frame() {
+    OPLAT_TRY(size, number(8));
+    if (size > bytes_.size() - at_)
+      return wrong("a frame has {} bytes, but only {} are left", size, bytes_.size() - at_);
+    return {};
+  }
+
+  Status integer(std::uint64_t size) {
+    if (size > kMaxIntegerBytes)
+      return wrong("an integer of {} bytes; the limit is {}", size, kMaxIntegerBytes);
+    OPLAT_TRY(value, number(static_cast<std::size_t>(size)));
+    if (size == 0) return push_integer(0);
+    const auto unused = static_cast<unsigned>(64 - 8 * size);
+    return push_integer(static_cast<std::int64_t>(value << unused) >> unused);
+  }
+  Status unsigned_integer(std::size_t size) {
+    OPLAT_TRY(value, number(size));
+    return push_integer(static_cast<std::int64_t>(value));
+  }
+  Status long_of_length(std::size_t size) {
+    OPLAT_TRY(length, number(size));
+    return integer(length);
+  }
+  Status binary_float() {
+    OPLAT_TRY(taken, take(8));
+    std::uint64_t bits = 0;
+    for (const char c : taken) bits = bits << 8 | static_cast<unsigned char>(c);
+    Node& node = make(Kind::Float);
+    node.real = std::bit_cast<double>(bits);
+    stack_.push_back(&node);
+    return {};
+  }
+  Status text_of_length(std::size_t size) {
+    OPLAT_TRY(length, number(size));
+    if (length > kMaxTextBytes)
+      return wrong("a string of {} bytes; the limit is {}", length, kMaxTextBytes);
+    OPLAT_TRY(taken, take(length));
+    Node& node = make(Kind::Text);
+    node.text = taken;
+    stack_.push_back(&node);
+    return {};
+  }
+
+  /// The index after the last mark.
+  Result<std::size_t> after_mark() {
+    for (std::size_t i = stack_.size(); i > 0; --i) {
+      if (stack_[i - 1] == nullptr) return i;
+    }
+    return wrong("no MARK before it");
+  }
+  /// The object below the last `count` items, if it is of `kind` and none of these is a mark.
+  Result<Node*> target(Kind kind, std::size_t count) {
+    if (stack_.size() < count + 1) return wrong("the stack has only {} objects", stack_.size());
+    for (std::size_t i = stack_.size() - count - 1; i < stack_.size(); ++i) {
+      if (stack_[i] == nullptr) return wrong("a mark where an object is expected");
+    }
+    Node* found = stack_[stack_.size() - count - 1];
+    if (found->kind != kind) return wrong("{}; expected {}", name(found->kind), name(kind));
+    return found;
+  }
+  Status move_into(Kind kind, std::size_t count) {
+    OPLAT_TRY(into, target(kind, count));
+    items_ += count;
+    if (items_ > kMaxItems) return wrong("more than {} objects, the limit", kMaxItems);
+    into->items.insert(into->items.end(), stack_.end() - static_cast<std::ptrdiff_t>(count),
+                       stack_.end());
+    stack_.resize(stack_.size() - count);
+    return {};
+  }
+  Status append(std::size_t count) { return move_into(Kind::List, count); }
+  Status set(std::size_t count) { return move_into(Kind::Dict, count); }
+  /// The items after the last mark, without the mark.
+  Result<std::size_t> unmark() {
+    OPLAT_TRY(first, after_mark());
+    const std::size_t count = stack_.size() - first;
+    stack_.erase(stack_.begin() + static_cast<std::ptrdiff_t>(first) - 1);
+    return count;
+  }
+  Status append_marked() {
+    OPLAT_TRY(count, unmark());
+    return append(count);
+  }
+  Status set_marked() {
+    OPLAT_TRY(count, unmark());
+    if (count % 2 != 0) return wrong("a key without a value");
+    return set(count);
+  }
+  Status tuple_of_mark() {
+    OPLAT_TRY(count, unmark());
+    return tuple(count);
+  }
+  Status tuple(std::size_t count) {
+    if (stack_.size() < count) return wrong("the stack has only {} objects", stack_.size());
+    Node& made = make(Kind::Tuple);
+    for (std::size_t i = stack_.size() - count; i < stack_.size(); ++i) {
+      if (stack_[i] == nullptr) return wrong("a mark where an object is expected");
+      made.items.push_back(stack_[i]);
+    }
+    stack_.resize(stack_.size() - count);
+    stack_.push_back(&made);
+    return {};
+  }
+
+  Status put(std::uint64_t index) {
+    if (stack_.empty() || stack_.back() == nullptr)
+      return wrong("the stack is empty where a value is stored");
+    memo_.insert_or_assign(index, stack_.back());
+    return {};
+  }
+  Status put_of_length(std::size_t size) {
+    OPLAT_TRY(index, number(size));
+    return put(index);
+  }
+  Status get_of_length(std::size_t size) {
+    OPLAT_TRY(index, number(size));
+    const auto found = memo_.find(index);
+    if (found == memo_.end()) return wrong("no value was stored as {}", index);
+    stack_.push_back(found->second);
+    return {};
+  }
+
+  Status global(std::string_view module, std::string_view object) {
+    if (module != kModule || object != kClass) {
+      return wrong("the global {}.{} could run code and is refused; expected {}.{}",
+                   base::printable(module, 200), base::printable(object, 200), kModule, kClass);
+    }
+    return push(Kind::Class);
+  }
+  Status global_of_lines() {
+    OPLAT_TRY(module, line());
+    OPLAT_TRY(object, line());
+    return global(module, object);
+  }
+  Status global_of_stack() {
+    if (stack_.size() < 2 || stack_.back() == nullptr || stack_[stack_.size() - 2] == nullptr ||
+        stack_.back()->kind != Kind::Text || stack_[stack_.size() - 2]->kind != Kind::Text)
+      return wrong("STACK_GLOBAL without two strings");
+    const std::string_view object = stack_.back()->text;
+    const std::string_view module = stack_[stack_.size() - 2]->text;
+    stack_.resize(stack_.size() - 2);
+    return global(module, object);
+  }
+  Status new_object() {
+    OPLAT_TRY(made, target(Kind::Class, 1));
+    static_cast<void>(made);
+    if (stack_.back()->kind != Kind::Tuple || !stack_.back()->items.empty())
+      return wrong("NEWOBJ with arguments; ops_meta has none");
+    stack_.resize(stack_.size() - 2);
+    return push(Kind::Object);
+  }
+  Status build() {
+    OPLAT_TRY(object, target(Kind::Object, 1));
+    if (stack_.back()->kind != Kind::Dict)
+      return wrong("BUILD with {}; expected a dict of attributes", name(stack_.back()->kind));
+    if (!object->items.empty()) return wrong("BUILD for an object that has its attributes");
+    object->items.push_back(stack_.back());
+    stack_.pop_back();
+    return {};
+  }
+
+  [[nodiscard]] Result<std::vector<PickledOperator>> operators(const Node& list) {
+    std::vector<PickledOperator> found;
+    for (const Node* item : list.items) {
+      start_ = item->offset;
+      if (item->kind != Kind::Object)
+        return wrong("the list has {}; expected ops_meta", name(item->kind));
+      if (item->items.empty()) return wrong("an ops_meta without attributes");
+      std::size_t visited = 0;
+      OPLAT_TRY(attributes, json(*item->items.front(), 0, visited));
+      json_nodes_ += visited;
+      if (json_nodes_ > kMaxItems) return wrong("more than {} objects, the limit", kMaxItems);
+      if (!attributes.is_object() || attributes.contains("tuple") || attributes.contains("dict"))
+        return wrong("an ops_meta whose attributes have no names");
+      found.push_back({std::move(attributes), item->offset});
+    }
+    return found;
+  }
+
+  Result<nlohmann::ordered_json> json(const Node& node, int depth, std::size_t& visited) {
+    start_ = node.offset;
+    if (depth > kMaxDepth) return wrong("more than {} levels of lists and dicts", kMaxDepth);
+    if (++visited > kMaxNodesOfOperator)
+      return wrong("an operator of more than {} objects", kMaxNodesOfOperator);
+    switch (node.kind) {
+      case Kind::None:
+        return nlohmann::ordered_json();
+      case Kind::Bool:
+        return nlohmann::ordered_json(node.integer != 0);
+      case Kind::Int:
+        return nlohmann::ordered_json(node.integer);
+      case Kind::Float:
+        return real(node.real);
+      case Kind::Text:
+        return text(node.text);
+      case Kind::List:
+      case Kind::Tuple:
+        return sequence(node, depth, visited);
+      case Kind::Dict:
+        return dict(node, depth, visited);
+      default:
+        return wrong("{} inside an ops_meta", name(node.kind));
+    }
+  }
+  [[nodiscard]] Result<nlohmann::ordered_json> real(double value) const {
+    if (!std::isfinite(value)) return wrong("the number {} is not finite", value);
+    return nlohmann::ordered_json(value);
+  }
+  [[nodiscard]] Result<nlohmann::ordered_json> text(std::string_view value) const {
+    nlohmann::ordered_json made = std::string(value);
+    try {
+      static_cast<void>(made.dump());
+    } catch (const nlohmann::json::exception&) {
+      return wrong("'{}' is not UTF-8", base::printable(value, 200));
+    }
+    return made;
+  }
+  Result<nlohmann::ordered_json> sequence(const Node& node, int depth, std::size_t& visited) {
+    auto made = nlohmann::ordered_json::array();
+    for (const Node* item : node.items) {
+      OPLAT_TRY(value, json(*item, depth + 1, visited));
+      made.push_back(std::move(value));
+    }
+    if (node.kind == Kind::List) return made;
+    nlohmann::ordered_json wrapped;
+    wrapped["tuple"] = std::move(made);
+    return wrapped;
+  }
+  Result<nlohmann::ordered_json> dict(const Node& node, int depth, std::size_t& visited) {
+    bool named = true;
+    for (std::size_t i = 0; i < node.items.size(); i += 2) {
+      const Node& key = *node.items[i];
+      named = named && key.kind == Kind::Text && key.text != "tuple" && key.text != "dict";
+    }
+    auto pairs = nlohmann::ordered_json::array();
+    auto object = nlohmann::ordered_json::object();
+    for (std::size_t i = 0; i < node.items.size(); i += 2) {
+      OPLAT_TRY(key, json(*node.items[i], depth + 1, visited));
+      OPLAT_TRY(value, json(*node.items[i + 1], depth + 1, visited));
+      if (named) {
+        object[key.get<std::string>()] = std::move(value);
+      } else {
+        pairs.push_back(nlohmann::ordered_json::array({std::move(key), std::move(value)}));
+      }
+    }
+    if (named) return object;
+    nlohmann::ordered_json wrapped;
+    wrapped["dict"] = std::move(pairs);
+    return wrapped;
+  }
+
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  std::size_t start_ = 0;  ///< of the instruction, for messages
+  bool stopped_ = false;
+  std::size_t items_ = 0;  ///< in all containers
+  std::size_t json_nodes_ = 0;
+  std::deque<Node> nodes_;
+  std::vector<Node*> stack_;  ///< nullptr: a mark
+  std::unordered_map<std::uint64_t, Node*> memo_;
+};
+
+class Writer {
+ public:
+  Result<std::string> list(std::span<const Attributes> operators) {
+    out_ = "\x80\x03](";
+    for (const Attributes& attributes : operators) {
+      if (!attributes.is_object()) return fail(Code::Input, "attributes that are not an object");
+      out_ += fmt::format("c{}\n{}\n)\x81", kModule, kClass);
+      OPLAT_CHECK(object(attributes));
+      out_ += 'b';
+    }
+    out_ += "e.";
+    return std::move(out_);
+  }
+
+ private:
+  /// Attributes may come from a table that somebody else wrote.
+  struct Deeper {
+    explicit Deeper(int& depth) : depth_of(depth) { ++depth_of; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+    ~Deeper() { --depth_of; }
+    int& depth_of;
+  };
+
+  void number(std::uint64_t value, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) out_ += static_cast<char>(value >> (8 * i) & 0xFF);
+  }
+  void text(const std::string& value) {
+    out_ += 'X';
+    number(value.size(), 4);
+    out_ += value;
+  }
+  Status object(const Attributes& attributes) {
+    out_ += "}(";
+    for (const auto& [name, each] : attributes.items()) {
+      text(name);
+      OPLAT_CHECK(value(each));
+    }
+    out_ += 'u';
+    return {};
+  }
+  Status items(const Attributes& values) {
+    for (const Attributes& each : values) OPLAT_CHECK(value(each));
+    return {};
+  }
+  Status value(const Attributes& given) {
+    const Deeper deeper(depth_);
+    if (depth_ > kMaxWrittenDepth)
+      return fail(Code::Input, "more than {} levels of lists and dicts", kMaxWrittenDepth);
+    switch (given.type()) {
+      case Attributes::value_t::null:
+        out_ += 'N';
+        return {};
+      case Attributes::value_t::boolean:
+        out_ += given.get<bool>() ? '\x88' : '\x89';
+        return {};
+      case Attributes::value_t::number_integer:
+      case Attributes::value_t::number_unsigned:
+        out_ += "\x8a\x08";
+        number(static_cast<std::uint64_t>(given.get<std::int64_t>()), 8);
+        return {};
+      case Attributes::value_t::number_float: {
+        out_ += 'G';
+        const auto bits = std::bit_cast<std::uint64_t>(given.get<double>());
+        for (int shift = 56; shift >= 0; shift -= 8)
+          out_ += static_cast<char>(bits >> shift & 0xFF);
+        return {};
+      }
+      case Attributes::value_t::string:
+        text(given.get<std::string>());
+        return {};
+      case Attributes::value_t::array:
+        out_ += "](";
+        OPLAT_CHECK(items(given));
+        out_ += 'e';
+        return {};
+      case Attributes::value_t::object:
+        return wrapped(given);
+      default:
+        return fail(Code::Input, "an attribute that no pickle of MMT has");
+    }
+  }
+  Status wrapped(const Attributes& given) {
+    const bool single = given.size() == 1 && given.front().is_array();
+    if (single && given.contains("tuple")) {
+      out_ += '(';
+      OPLAT_CHECK(items(given.front()));
+      out_ += 't';
+      return {};
+    }
+    if (!single || !given.contains("dict")) return object(given);
+    out_ += "}(";
+    for (const Attributes& pair : given.front()) {
+      if (!pair.is_array() || pair.size() != 2)
+        return fail(Code::Input, "a dict of something other than pairs");
+      OPLAT_CHECK(items(pair));
+    }
+    out_ += 'u';
+    return {};
+  }
+
+  std::string out_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<PickledOperator>> read_operators(std::string_view bytes) {
+  return Machine(bytes).run();
+}
+
+Result<std::string> write_operators(std::span<const Attributes> operators) {
+  return Writer().list(operators);
+}
+
+}  // namespace oplat::compat::mmt
