@@ -13,7 +13,8 @@ Pages for users of another system find that system's layout in the folder, made 
 ROOT/../shared: of TinyNAS op_profiler/V100/conv_data.out, op_profiler/R50.txt and
 op_profiler/python/config.in; of mobile-vision ChamNet/models/ChamNet-A/int8, runtime_lut/data (empty),
 runtime_lut/queries.jsonl and runtime_lut/sample.txt; of PaddleSlim
-table/rk3288_threads_4_power_mode_0.pkl and the networks of the page, exported by scripts/paddle_nets.
+table/rk3288_threads_4_power_mode_0.pkl and the networks of the page, exported by scripts/paddle_nets; of MMT
+meta_latency.pkl, whose times are made up.
 Without the data such a page is skipped. Without the networks it is too, but with OPLAT_TEST_REQUIRE=1
 it fails if Paddle is there to export them (.venv-paddle). Other pages find data/ and fuzz/corpus/ of the sources.
 """
@@ -110,6 +111,14 @@ def lay_out_paddleslim(folder, root):
     return None
 
 
+def lay_out_mmt(folder, root):
+    data = root / ".." / "shared" / "data" / "mmt" / "synthetic_ops" / "meta_latency.pkl"
+    if not data.is_file():
+        return f"no {data}"
+    (folder / data.name).symlink_to(data.resolve())
+    return None
+
+
 def lay_out_sources(folder, root):
     (folder / "data").symlink_to(root / "data")
     return None
@@ -120,6 +129,7 @@ LAYOUTS = {
     "from-tinynas": lay_out_tinynas,
     "from-mobile-vision": lay_out_mobile_vision,
     "from-paddleslim": lay_out_paddleslim,
+    "from-mmt": lay_out_mmt,
 }
 
 

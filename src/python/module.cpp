@@ -8,6 +8,7 @@
 #include "python/documents.hpp"
 #include "python/fork_gate.hpp"
 #include "python/measure.hpp"
+#include "python/mmt.hpp"
 #include "python/table.hpp"
 #include "python/values.hpp"
 
@@ -22,5 +23,6 @@ NB_MODULE(_core, module) {
   python::bind_documents(module);
   python::bind_table(module);
   python::bind_measure(module);
+  python::bind_mmt(module);
   module.def("program", python::program, "Path of the program `oplat`, which runs runtimes.");
 }
