@@ -5,8 +5,10 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <new>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -68,6 +70,54 @@ std::string usage_message(const CLI::App* app, const CLI::Error& error) {
   return CLI::FailureMessage::simple(app, printable);
 }
 
+struct CommandEntry {
+  std::string_view name;
+  void (*add)(const cli::Command& app);
+  std::string_view earlier_name = {};  ///< that is still understood
+};
+
+constexpr CommandEntry kCommands[] = {
+    {"predict", cli::add_predict},
+    {"profile", cli::add_profile},
+    {"measure", cli::add_measure},
+    {"validate", cli::add_validate},
+    {"fit", cli::add_fit},
+    {"accuracy", cli::add_accuracy},
+    {"check", cli::add_check},
+    {"verify", cli::add_verify},
+    {"plan", cli::add_plan},
+    {"rules", cli::add_rules},
+    {"estimate", cli::add_estimate},
+    {"compare", cli::add_compare},
+    {"table", cli::add_table_commands},
+    {"import", cli::add_import},
+    {"export", cli::add_export},
+    {"tinynas", cli::add_tinynas_commands},
+    {"lut", cli::add_lut_commands},
+    {"paddleslim", cli::add_paddleslim_commands},
+    {"search", cli::add_search_commands, "space"},
+    {"runtimes", cli::add_runtimes},
+    {"worker", cli::add_worker},
+    {"version", cli::add_version},
+};
+
+/// Adds the commands that the command line names, or all where it does not begin with one: the
+/// flags of all are most of what a start costs, and a campaign starts a worker for every few
+/// blocks.
+void add_commands(const cli::Command& root, std::span<char*> words) {
+  const auto is_named_by = [](const CommandEntry& command, std::string_view word) {
+    return !word.empty() && (word == command.name || word == command.earlier_name);
+  };
+  const bool begins_with_one =
+      !words.empty() &&
+      std::any_of(std::begin(kCommands), std::end(kCommands),
+                  [&](const CommandEntry& command) { return is_named_by(command, words.front()); });
+  for (const CommandEntry& command : kCommands) {
+    const auto names_it = [&](const char* word) { return is_named_by(command, word); };
+    if (!begins_with_one || std::any_of(words.begin(), words.end(), names_it)) command.add(root);
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app(
       "oplat predicts how long a neural network takes on a device. It measures the device's "
@@ -95,30 +145,7 @@ Environment:
   OPLAT_TABLES         folders of PaddleSlim's tables
   XDG_CACHE_HOME       oplat caches fits of foreign tables in its folder oplat (default: ~/.cache)
   NO_COLOR             disables colours)");
-  for (const auto add : {cli::add_predict,
-                         cli::add_profile,
-                         cli::add_measure,
-                         cli::add_validate,
-                         cli::add_fit,
-                         cli::add_accuracy,
-                         cli::add_check,
-                         cli::add_verify,
-                         cli::add_plan,
-                         cli::add_rules,
-                         cli::add_estimate,
-                         cli::add_compare,
-                         cli::add_table_commands,
-                         cli::add_import,
-                         cli::add_export,
-                         cli::add_tinynas_commands,
-                         cli::add_lut_commands,
-                         cli::add_paddleslim_commands,
-                         cli::add_search_commands,
-                         cli::add_runtimes,
-                         cli::add_worker,
-                         cli::add_version}) {
-    add(root);
-  }
+  add_commands(root, std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0));
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
