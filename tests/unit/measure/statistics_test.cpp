@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include "base/random.hpp"
@@ -119,40 +120,50 @@ TEST(Bootstrap, CoversTheTruthNearlyAsOftenAsItSays) {
   EXPECT_LE(covered, 396);
 }
 
-/// The medians of all n^n draws of the values 1..n, sorted.
-std::vector<double> counted_medians(int n) {
-  std::vector<double> medians;
-  std::vector<int> draw(static_cast<std::size_t>(n), 1);
-  for (bool more = true; more;) {
-    const std::vector<double> values(draw.begin(), draw.end());
-    medians.push_back(*base::median(values));
-    more = false;
-    for (int& value : draw) {
-      if (value < n) {
-        ++value;
-        more = true;
-        break;
-      }
-      value = 1;
+/// How many of all n^n draws of the values 1..n have each median. Draws of the same values in
+/// another order are counted together: n! / (c1! c2! ...) of them, where a value occurs c times.
+std::map<double, double> counted_medians(int n) {
+  std::map<double, double> counts;
+  std::vector<double> draw(static_cast<std::size_t>(n), 1);  // in rising order
+  while (true) {
+    double orders = std::tgamma(n + 1);
+    for (int value = 1; value <= n; ++value) {
+      const auto times = std::count(draw.begin(), draw.end(), value);
+      orders /= std::tgamma(static_cast<double>(times) + 1);
     }
+    counts[*base::median(draw)] += std::round(orders);
+    auto last = std::find_if(draw.rbegin(), draw.rend(), [n](double value) { return value < n; });
+    if (last == draw.rend()) return counts;
+    std::fill(draw.rbegin(), last + 1, *last + 1);
   }
-  std::sort(medians.begin(), medians.end());
-  return medians;
 }
 
-base::Interval interval_of(const std::vector<double>& medians, double level) {
-  const double count = static_cast<double>(medians.size());
-  const auto tail = static_cast<std::size_t>(std::ceil((1 - level) / 2 * count)) - 1;
-  return {medians[tail], medians[medians.size() - 1 - tail]};
+base::Interval interval_of(const std::map<double, double>& counts, int n, double level) {
+  const double tail = std::ceil((1 - level) / 2 * std::pow(n, n));  // the tail-th from either end
+  base::Interval interval;
+  double below = 0;
+  for (auto at = counts.begin(); below < tail; ++at) {
+    below += at->second;
+    interval.low = at->first;
+  }
+  double above = 0;
+  for (auto at = counts.rbegin(); above < tail; ++at) {
+    above += at->second;
+    interval.high = at->first;
+  }
+  return interval;
 }
 
 TEST(Bootstrap, OfOneBlockAProcessIsTheLimitOfAllResamples) {
   for (const int n : {2, 3, 4, 5, 6, 7}) {
-    const std::vector<double> medians = counted_medians(n);
+    const std::map<double, double> counts = counted_medians(n);
+    double draws = 0;
+    for (const auto& [median, count] : counts) draws += count;
+    ASSERT_EQ(draws, std::pow(n, n));
     for (const double level : {0.5, 0.8, 0.9, 0.95, 0.99}) {
       std::vector<BlockValue> blocks;
       for (int i = n; i >= 1; --i) blocks.push_back({i, static_cast<double>(i)});
-      const base::Interval counted = interval_of(medians, level);
+      const base::Interval counted = interval_of(counts, n, level);
       const auto interval = bootstrap_median_interval(blocks, level, 1);
       EXPECT_EQ(interval->low, counted.low) << n << " values at " << level;
       EXPECT_EQ(interval->high, counted.high) << n << " values at " << level;
