@@ -20,6 +20,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMAS = ROOT / "docs" / "reference" / "schemas"
 CASES = ROOT / "tests" / "cli"
+sys.path.insert(0, str(CASES))
+from run_case import steps_of  # noqa: E402
+
 SKIP = 77
 REQUIRED = os.environ.get("OPLAT_TEST_REQUIRE") == "1"
 
@@ -103,10 +106,9 @@ def make_everywhere(documents):
     keys = [f"Relu/14{{}}(f32[1,{n}000])->(f32[1,{n}000])" for n in range(1, 7)]
     keys.append("LSTM/14{hidden_size=4}(f32[1,1,4],f32c[1,16,4],f32c[1,16,4])->(f32[1,1,1,4],-,-)")
     (documents.folder / "keys.txt").write_text("".join(key + "\n" for key in keys))
-    documents.document(
-        "profile --keys keys.txt --table t.oplat --runtime reference "
-        "--target-error 50% --budget 30s"
-    )
+    profile = "profile --keys keys.txt --table t.oplat --runtime reference"
+    documents.run(f"$CASES/until_stdout '6 of 7 measured' oplat {profile} --budget 3s --quiet")
+    documents.document(f"{profile} --budget 1s")
     documents.document("table info t.oplat")
     documents.document("table rows t.oplat")
     documents.document(f"estimate '{keys[0]}' '{keys[1]}' --table t.oplat")
@@ -146,12 +148,12 @@ def make_paddle(documents):
     documents.document("check bad.oplat", status=7)
     documents.document("accuracy bad.oplat --no-calibrate --jobs 1 --networks 0 --split folds:2")
     documents.document("fit bad.oplat --no-calibrate --jobs 1 --only kernels")
-    pir = ROOT / "tests/cli/cases/paddleslim-evaluate-sums-up-a-text-table.test"
+    case = (CASES / "cases/paddleslim-evaluate-sums-up-a-text-table.test").read_text()
     program = next(
-        line for line in pir.read_text().splitlines() if line.startswith("write net.json ")
+        step.rest for step in steps_of(case) if step.word == "write" and step.rest.startswith("net.json ")
     )
     (documents.folder / "pir.json").write_text(
-        program.split(" ", 2)[2].encode().decode("unicode_escape")
+        program.split(" ", 1)[1].encode().decode("unicode_escape")
     )
     (documents.folder / "times.txt").write_text("lite\tphone\t2022-01-26\nrelu,1,4,1,1\t0.25\n")
     documents.document("paddleslim evaluate pir.json --table times.txt --no-only-conv")
@@ -248,7 +250,7 @@ def make_with_onnxruntime(documents):
     documents.document("plan $MODELS/tiny_int8.onnx --runtime onnxruntime")
     documents.document("validate $MODELS/tiny_cnn.onnx --table o.oplat --runtime onnxruntime")
     documents.document(
-        "measure $MODELS/tiny_cnn.onnx --runtime onnxruntime --target-error 50% --budget 20s"
+        "measure $MODELS/tiny_cnn.onnx --runtime onnxruntime --budget 4s"
     )
 
 

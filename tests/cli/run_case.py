@@ -25,6 +25,8 @@ and of what the command before them did:
                         a range, `exists` anything but null
 
 Lines are indented by two spaces. In files and in what is printed, \\t is a tab. Lines that begin with # are comments.
+A long write, stdout or stderr goes on in indented lines, too: what stands after two spaces follows at once, so that a
+third space separates two words.
 
 OPLAT_TEST_REQUIRE=1 turns skips into failures, except what a fresh clone cannot avoid: the wheel of Paddle, which
 scripts/setup could not install, and running as root.
@@ -52,6 +54,7 @@ DATA = HERE.parents[1] / "data"
 NEEDS = ("mnn", "models", "onnxruntime", "paddle", "qnnpack", "unprivileged")
 UNAVOIDABLE = ("mnn", "paddle", "unprivileged")
 SETTINGS = ("needs", "file", "write", "mkdir", "readonly", "$")
+CONTINUED = ("write", "stdout", "stderr", "not-stdout", "not-stderr")  # by indented lines, joined without a break
 BLOCKS = re.compile(r"(file \S+|stdout|stderr):")
 
 
@@ -69,7 +72,11 @@ class Step:
 
     @property
     def takes_lines(self):
-        return self.is_block or self.word == "$"
+        return self.is_block or self.word == "$" or self.word in CONTINUED
+
+    def join(self):
+        if self.word in CONTINUED and not self.is_block:
+            self.rest, self.body = "".join([self.rest, *self.body]), []
 
 
 def steps_of(text):
@@ -87,6 +94,8 @@ def steps_of(text):
             blank = 0
         else:
             blank = 0
+    for step in steps:
+        step.join()
     return steps
 
 
