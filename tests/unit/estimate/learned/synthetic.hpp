@@ -55,22 +55,25 @@ inline compat::tinynas::ConvTuple square(std::int64_t batch, std::int64_t in_c, 
 }
 
 /// 5 heights, 4 widths, 2 ratios, 2 kernels, 2 batches, fused where as many channels come out as go
-/// in: 240 rows.
-inline std::vector<SyntheticRow> synthetic_rows() {
-  std::vector<SyntheticRow> rows;
-  for (const std::int64_t batch : {1, 8}) {
-    for (const std::int64_t height : {7, 14, 20, 28, 56}) {
-      for (const std::int64_t channels : {32, 64, 128, 256}) {
-        for (const std::int64_t kernel : {1, 3}) {
-          rows.push_back(synthetic_row(square(batch, channels, height, channels, kernel, false)));
-          rows.push_back(synthetic_row(square(batch, channels, height, channels, kernel, true)));
-          rows.push_back(
-              synthetic_row(square(batch, channels / 2, height, channels, kernel, false)));
+/// in: 240 rows. Made once.
+inline const std::vector<SyntheticRow>& synthetic_rows() {
+  static const std::vector<SyntheticRow> all = [] {
+    std::vector<SyntheticRow> rows;
+    for (const std::int64_t batch : {1, 8}) {
+      for (const std::int64_t height : {7, 14, 20, 28, 56}) {
+        for (const std::int64_t channels : {32, 64, 128, 256}) {
+          for (const std::int64_t kernel : {1, 3}) {
+            rows.push_back(synthetic_row(square(batch, channels, height, channels, kernel, false)));
+            rows.push_back(synthetic_row(square(batch, channels, height, channels, kernel, true)));
+            rows.push_back(
+                synthetic_row(square(batch, channels / 2, height, channels, kernel, false)));
+          }
         }
       }
     }
-  }
-  return rows;
+    return rows;
+  }();
+  return all;
 }
 
 }  // namespace oplat::test
