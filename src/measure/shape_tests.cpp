@@ -10,7 +10,7 @@
 namespace oplat::measure {
 namespace {
 
-constexpr std::size_t kMaxExact = 100;
+constexpr std::size_t kMaxExactTrend = 100;
 constexpr std::size_t kMinSplit = 8;
 
 /// P(inversions <= most) of a random order of n distinct values.
@@ -61,7 +61,7 @@ double mann_kendall_p(std::span<const double> values) {
     }
   }
   const bool ties = rising + falling < n * (n - 1) / 2;
-  if (!ties && n <= kMaxExact)
+  if (!ties && n <= kMaxExactTrend)
     return std::min(1.0, 2 * inversions_at_most(n, std::min(rising, falling)));
 
   const auto count = static_cast<double>(n);
