@@ -11,8 +11,8 @@ LEFT_OUT = ("-fsanitize", "-fno-sanitize", "-fno-omit", "-fPI", "-ffp", "-fmax",
 
 def layer_of(entry):
     """The layer that an entry of compile_commands.json belongs to, or the program of its own; None if to neither."""
-    found = re.search(r"/oplat_(\w+)\.dir/", entry["command"])
-    return found[1] if found else None
+    found = re.findall(r"/oplat_(\w+)\.dir/", entry["command"])  # the first may be that of a precompiled header
+    return found[-1] if found else None
 
 
 def kept_flags(words):
@@ -29,7 +29,7 @@ def kept_flags(words):
 def layers_of(build):
     """The layers of which the build compiles something, and the runtimes that are programs of their own."""
     entries = json.loads((Path(build) / "compile_commands.json").read_text())
-    return sorted({layer for layer in map(layer_of, entries) if layer})
+    return sorted({layer_of(entry) for entry in entries if entry["file"].endswith((".cpp", ".cxx"))} - {None})
 
 
 def compiler_and_flags(build, layer):
