@@ -13,14 +13,17 @@ CALL_SECONDS = 180
 REFUSALS = (2, 3, 4, 5, 6)
 # A busy machine does not make a number right: such warnings excuse nothing.
 OF_LOAD = ("busy machine", "retry-loaded")
+# Nor does a time of the model itself, which whoever predicts an unknown model does not have.
+OF_THE_MODEL = ("a time of this very model",)
 
 INSIDE, NEAR, WARNED, REFUSED = "inside the interval", "within 15 %", "warned", "refused"
 OPEN, SILENT, BROKEN = "OPEN", "SILENT", "BROKEN"
 GOOD = (INSIDE, NEAR, WARNED, REFUSED)
 ALL = (*GOOD, OPEN, SILENT, BROKEN)
 EXPLANATION = (f"*{NEAR[0].upper()}{NEAR[1:]}*: outside the interval, but near. *Warned*: further off, and the prediction says why it may be. *Refused*: a documented exit "
-               f"code and a message. *{OPEN}*: kernels were left when the time for measuring was over. *{SILENT}*: none of these, the number is just wrong. "
-               f"*{BROKEN}*: a crash, or no answer. Warnings about a busy machine do not count.")
+               f"code and a message. *{OPEN}*: kernels were left when the time for measuring was over, or the model's own "
+               f"time is not known to 15 % and its confidence interval touches the prediction's. *{SILENT}*: none of these, the number is just wrong. "
+               f"*{BROKEN}*: a crash, or no answer. Warnings about a busy machine, or about a time of the very model, do not count.")
 # How a prediction says that nobody tried to measure what it lacks.
 NOT_TRIED = ("measure them (", "holds no rows")
 TRIES = 3  # with a budget that doubles
@@ -56,6 +59,14 @@ class Outcome:
         return max(1.0, low / self.measured_ns, self.measured_ns / high)
 
     @property
+    def unsure(self):
+        """Whether the model's own time is not known well enough to contradict the prediction."""
+        if self.interval_ns is None or not self.measured_ns or not self.measured_ci_ns:
+            return False
+        low, high = self.measured_ci_ns
+        return (high - low) / 2 > TOLERANCE * self.measured_ns and low <= self.interval_ns[1] and high >= self.interval_ns[0]
+
+    @property
     def verdict(self):
         if self.exit in (4, 6) and any(words in self.message for words in NOT_TRIED):
             return OPEN
@@ -67,6 +78,8 @@ class Outcome:
             return INSIDE
         if abs(self.error) <= TOLERANCE:
             return NEAR
+        if self.unsure:
+            return OPEN
         return WARNED if self.warnings else SILENT
 
 
@@ -87,7 +100,7 @@ def last_line(messages):
 
 
 def caveats(document):
-    return [warning for warning in document.get("warnings", []) if not any(words in warning for words in OF_LOAD)]
+    return [warning for warning in document.get("warnings", []) if not any(words in warning for words in (*OF_LOAD, *OF_THE_MODEL))]
 
 
 def predict(oplat, outcome, model, table, options=()):

@@ -77,6 +77,9 @@ struct Prediction {
   double median_ms = 0;  ///< of one run of the whole batch
   Interval interval;     ///< that holds the time of a run with probability `level`
   double level = 0.9;
+  /// Of this very model, where the table holds a measurement of it; one outside the interval is
+  /// also a warning.
+  std::optional<double> measured_ms;
   std::int64_t batch = 1;
   /// Share of the time by source. With `overhead`, they add up to 1.
   std::map<Source, double> coverage;

@@ -19,6 +19,7 @@ Prediction prediction_of(predict::Prediction from, const EstimateOptions& option
   to.interval =
       from.interval ? api::interval_of(*from.interval) : Interval{to.median_ms, to.median_ms};
   to.level = from.level;
+  if (from.measured) to.measured_ms = from.measured->median_ns / api::kNsPerMs;
   to.batch = from.batch;
   for (const auto& [source, share] : from.coverage.time)
     to.coverage[api::source_of(source)] = share;

@@ -13,6 +13,22 @@
 namespace oplat::app {
 namespace {
 
+/// The time of this very model, if the table holds one of the rows' device and setting.
+Result<std::optional<predict::MeasuredModel>> measured_model(const table::Table& table,
+                                                             const predict::Selection& selection,
+                                                             const std::string& plan_identity) {
+  for (const table::SettingId setting : selection.setting_ids) {
+    OPLAT_TRY(stored, table.find_model_row(plan_identity, selection.device_id, setting));
+    if (!stored) continue;
+    const auto* timing = std::get_if<table::Timing>(&stored->row.outcome);
+    if (timing == nullptr) continue;
+    return predict::MeasuredModel{timing->median_ns,
+                                  {timing->ci_low_ns, timing->ci_high_ns},
+                                  stored->row.method.has(table::kUnderLoad)};
+  }
+  return std::optional<predict::MeasuredModel>();
+}
+
 Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& table,
                                    const OpenTableOptions& opening,
                                    std::vector<std::string>& warnings, Events& events) {
@@ -26,6 +42,11 @@ Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& t
   options.profile = request.options.estimator;
   OPLAT_TRY(prediction, predict::predict(table.table(), planned.selection, planned.plan, options));
   prediction.model = request.model;
+  // Rows of another setting answer for the one asked for: the model's time there is no measurement.
+  if (planned.selection.mismatch.empty()) {
+    OPLAT_TRY(measured, measured_model(table.table(), planned.selection, planned.plan.identity));
+    if (measured) predict::set_measured(prediction, *measured);
+  }
   prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
   prediction.table_path = table.path;
   OPLAT_TRY(ceilings, predict::find_ceilings(table.table(), planned.selection, prediction));

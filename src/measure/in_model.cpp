@@ -5,8 +5,9 @@
 /// say everything that decides the work (values, sparsity, what a result is used for). Such a row
 /// looks like any other, and a prediction made of it is wrong without a word. The one witness is
 /// the model itself. So once a campaign is over, each kernel that matters is compared with the time
-/// that the runtime's profiler saw for it inside the model. Caches explain a factor of two and the
-/// way of all its bytes from memory; what they do not explain is flagged, in the table and in the
+/// that the runtime's profiler saw for it inside the model. Caches and what the profiler
+/// cannot tell explain a factor of two of a short kernel, of 1.3 of a long one, and the way of all
+/// its bytes from memory; what they do not explain is flagged, in the table and in the
 /// reports, and predictions reach as far as what was seen.
 ///
 /// Profiled times are good for this and for no more: the profiler adds microseconds to every node,
@@ -29,6 +30,9 @@ namespace {
 constexpr double kUnresolvedNs = 5'000;
 constexpr double kMinShare = 0.05;
 constexpr double kFactor = 2;
+/// Of a kernel so long that what the profiler adds is little. Its cache states and the way of its
+/// bytes from memory are looked at, and more than that caches do not do.
+constexpr double kFactorOfLong = 1.3;
 /// Of one core from memory, as measuring counts on (measure/states.cpp).
 constexpr double kMemoryBytesPerNs = 10;
 
@@ -115,8 +119,9 @@ Status update_flags(table::Table& table, std::span<const table::StoredRow> rows,
 }  // namespace
 
 bool explains(const base::Interval& by_itself_ns, const base::Interval& in_model_ns, double bytes) {
-  const double slowest =
-      std::max(kFactor * by_itself_ns.high, by_itself_ns.high + bytes / kMemoryBytesPerNs);
+  const double ns = by_itself_ns.high;
+  const double slowest = std::max(std::min(kFactor * ns, kFactorOfLong * ns + kUnresolvedNs),
+                                  ns + bytes / kMemoryBytesPerNs);
   return in_model_ns.low <= slowest && kFactor * in_model_ns.high >= by_itself_ns.low;
 }
 

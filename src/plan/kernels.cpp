@@ -162,11 +162,16 @@ class KeyMaker {
     const auto present = static_cast<std::size_t>(std::count_if(
         outputs.begin(), outputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
     const bool seen = present == run_.outputs.size();
+    // A kernel of which nobody reads anything still runs. Its first result stands in its key as if
+    // it were read: without it, nothing would say how much the kernel has to do.
+    const bool none_used = std::none_of(outputs.begin(), outputs.end(),
+                                        [&](ir::TensorId id) { return used_.contains(id); });
     std::size_t next = 0;
     for (std::size_t r = 0; r < outputs.size(); ++r) {
       const SeenTensor* run = outputs[r] != ir::kNoTensor && seen ? &run_.outputs[next] : nullptr;
+      const bool first = next == 0;
       if (outputs[r] != ir::kNoTensor) ++next;
-      if (outputs[r] == ir::kNoTensor || !used_.contains(outputs[r])) {
+      if (outputs[r] == ir::kNoTensor || !(used_.contains(outputs[r]) || (none_used && first))) {
         key_.results.emplace_back(ir::AbsentEntry{});
         continue;
       }

@@ -58,6 +58,7 @@ struct KernelPrediction {
   std::optional<double> floor_ns = std::nullopt;             ///< of one execution; see Estimate
   std::optional<bool> put_in = std::nullopt;                 ///< see plan::PlanKernel
   std::optional<base::Interval> in_model_ns = std::nullopt;  ///< of one execution; see Estimate
+  double values_sd_log = 0;  ///< in sd_log: what the values decide that it computes with
 };
 
 struct Composition;
@@ -110,6 +111,13 @@ struct Coverage {
   std::map<estimate::Source, std::int64_t> count;  ///< executions per run
 };
 
+/// What the table says of a whole model that was measured, ns a run of the whole batch.
+struct MeasuredModel {
+  double median_ns = 0;
+  base::Interval ci_ns;     ///< 95 % confidence interval of the median
+  bool under_load = false;  ///< other programs ran meanwhile
+};
+
 struct Prediction {
   std::string model;
   /// one run of the whole batch; nothing while kernels are missing
@@ -128,7 +136,7 @@ struct Prediction {
   table::Setting setting;
   std::vector<Mismatch> mismatch;
   /// Standard deviation of the logarithm, in quadrature, where data decide how often loops run and
-  /// which branches are taken.
+  /// which branches are taken, and of what steps cost beside their kernels.
   double control_sd_log = 0;
   double composition_sd_log = kCompositionSd;  ///< likewise: Composition::sd_log_of() this model
   std::vector<std::string> warnings;
@@ -136,7 +144,13 @@ struct Prediction {
   int schema_version = 0;
   std::string plan_source;
   std::string plan_hash;
+  /// This very model, measured on the device and in the setting of the rows; see set_measured().
+  std::optional<MeasuredModel> measured;
 };
+
+/// Puts the model's own time next to its prediction, and warns where it lies outside the interval:
+/// kernels and model contradict each other then.
+void set_measured(Prediction& prediction, const MeasuredModel& measured);
 
 /// One text for each operator of these kernels whose times depend on values that keys do not say:
 /// "NonZero: how many elements it finds is not known (2 distinct kernels)".

@@ -101,6 +101,13 @@ void bind_prediction(nb::module_& module) {
       .def_prop_ro(
           "level", [](const Prediction& p) { return p.of().level; },
           "Probability that a run's time is inside `lo` to `hi`.")
+      .def_prop_ro(
+          "measured_ms",
+          [](const Prediction& p) -> std::optional<double> {
+            const auto& measured = p.of().measured;
+            return measured ? std::optional(milliseconds(measured->median_ns)) : std::nullopt;
+          },
+          "The model's own time, where the table holds a measurement of it, else None.")
       .def_prop_ro("batch", [](const Prediction& p) { return p.of().batch; })
       .def_prop_ro("coverage", coverage_of,
                    "Share of the time by source. With `overhead`, the shares sum to 1.")

@@ -50,15 +50,17 @@ std::string rate_on_page(const std::optional<double>& rate) {
 }
 
 void print_interval(const predict::Prediction& p, std::ostream& out) {
-  const double high = p.interval ? std::max(p.interval->high, *p.latency_ns) : *p.latency_ns;
+  const double high = std::max(
+      {p.interval ? p.interval->high : 0, *p.latency_ns, p.measured ? p.measured->median_ns : 0});
   std::vector<std::pair<double, std::string>> ticks;
   for (const double tick : axis_ticks(0, high))
     ticks.emplace_back(tick, tick > 0 ? base::duration_text(tick) : "0");
-  const HtmlRange range = {.name = "",
-                           .mark = *p.latency_ns,
-                           .low = p.interval ? std::optional(p.interval->low) : std::nullopt,
-                           .high = p.interval ? std::optional(p.interval->high) : std::nullopt,
-                           .other = std::nullopt};
+  const HtmlRange range = {
+      .name = "",
+      .mark = *p.latency_ns,
+      .low = p.interval ? std::optional(p.interval->low) : std::nullopt,
+      .high = p.interval ? std::optional(p.interval->high) : std::nullopt,
+      .other = p.measured ? std::optional(p.measured->median_ns) : std::nullopt};
   print_ranges(out, {&range, 1}, ticks, latency_text(*p.latency_ns, p.interval, p.level));
 }
 
@@ -80,6 +82,7 @@ void print_head(const predict::Prediction& p, std::ostream& out) {
                                  range_text(p.interval->low, p.interval->high)))
         << "</p>\n";
   print_interval(p, out);
+  if (p.measured) out << "<p>" << html_text(measured_text(*p.measured)) << "</p>\n";
 }
 
 void print_sources(const predict::Prediction& p, std::ostream& out) {

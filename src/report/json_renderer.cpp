@@ -79,6 +79,13 @@ Json ceilings_of(const predict::Ceilings& ceilings) {
           {"rows", ceilings.rows}};
 }
 
+Json measured_of(const std::optional<predict::MeasuredModel>& measured) {
+  if (!measured) return nullptr;
+  return {{"median_ns", measured->median_ns},
+          {"ci_ns", json_of(std::optional(measured->ci_ns))},
+          {"under_load", measured->under_load}};
+}
+
 Json document(const PredictionReport& report) {
   const predict::Prediction& p = report.prediction;
   Json time = Json::object();
@@ -93,6 +100,7 @@ Json document(const PredictionReport& report) {
   json["interval_ns"] = json_of(p.interval);
   json["level"] = p.level;
   json["statistic"] = "median";
+  json["measured"] = measured_of(p.measured);
   json["batch"] = p.batch;
   json["composition"] = {{"c0_ns", p.composition.c0_ns},
                          {"c1_ns", p.composition.c1_ns},

@@ -187,6 +187,13 @@ std::string bound_text(const predict::KernelDiagnosis& diagnosis) {
                      100 * *diagnosis.bound_share);
 }
 
+std::string measured_text(const predict::MeasuredModel& measured) {
+  return fmt::format("measured: {} ({}, 95 % CI of the median){}",
+                     base::duration_text(measured.median_ns),
+                     range_text(measured.ci_ns.low, measured.ci_ns.high),
+                     measured.under_load ? ", on a busy machine" : "");
+}
+
 std::string composition_text(const predict::Composition& composition) {
   if (composition.fitted)
     return fmt::format("fitted, calibrated on {} whole models", composition.calibration_models);
@@ -236,6 +243,7 @@ void print_prediction(const PredictionReport& report, const Options& options, st
   else
     out << paint.alarm(fmt::format("no latency: {} distinct kernels are missing", p.missing.size()))
         << "\n";
+  if (p.measured) out << measured_text(*p.measured) << "\n";
   print_notes(p.mismatch, p.warnings, paint, out);
   out << "\n";
   print_coverage(p, out);

@@ -15,6 +15,8 @@ namespace oplat::report {
 std::string bound_text(const predict::KernelDiagnosis& diagnosis);
 /// How well the composition is known.
 std::string composition_text(const predict::Composition& composition);
+/// "measured: 99 us (97 to 101 us, 95 % CI of the median)".
+std::string measured_text(const predict::MeasuredModel& measured);
 /// What would narrow the interval, one line each; empty if nothing would.
 std::vector<std::string> remedy_lines(const PredictionReport& report, const Options& options);
 

@@ -24,8 +24,8 @@ std::pair<double, double> pair_of(const Key& key, std::string_view name, double 
 std::string slice_of(const Key& key, std::string_view kind) {
   std::string slice = key.domain + ":" + key.op + " " + std::string(kind);
   for (const auto& [name, value] : key.tags) {
-    slice += " @" + name;
-    if (const auto* number = value.integer()) slice += "=" + std::to_string(*number);
+    slice.append(" @").append(name);
+    if (const auto* number = value.integer()) slice.append("=").append(std::to_string(*number));
     if (const auto* text = value.text()) slice += "=" + *text;
   }
   if (const Value* activation = key.attribute("activation");

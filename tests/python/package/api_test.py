@@ -32,6 +32,8 @@ class PredictTest(unittest.TestCase):
         self.assertEqual(p.ms, document["latency_ns"] / 1e6)
         self.assertEqual([p.lo, p.hi], [bound / 1e6 for bound in document["interval_ns"]])
         self.assertTrue(p.lo < p.ms < p.hi)
+        measured = document["measured"]
+        self.assertEqual(p.measured_ms, None if measured is None else measured["median_ns"] / 1e6)
         self.assertAlmostEqual(sum(p.coverage.values()) + p.overhead, 1, places=9)
         self.assertEqual([kernel.key for kernel in p.kernels], [kernel["key"] for kernel in document["kernels"]])
 

@@ -43,6 +43,15 @@ TEST_F(ApiPredict, SaysWhatTheCommandLineSays) {
   EXPECT_DOUBLE_EQ(here.coverage.at(Source::Measured) + here.overhead, 1);
 }
 
+TEST_F(ApiPredict, WhatIsMeasuredIsSaid) {
+  EXPECT_FALSE(must(predict_model(table_, {.model = made_.model()})).measured_ms);
+  made_.put_time(made_.model(), 20'000);
+  const Prediction p = must(predict_model(table_, {.model = made_.model()}));
+  EXPECT_DOUBLE_EQ(p.measured_ms.value(), 0.02);
+  EXPECT_DOUBLE_EQ(p.median_ms, 0.005);
+  EXPECT_THAT(p.warnings, ::testing::Contains(HasSubstr("outside the interval")));
+}
+
 TEST_F(ApiPredict, AGraphIsPredictedAsItsFile) {
   const Graph graph = must(Graph::read(made_.model()));
   EXPECT_DOUBLE_EQ(must(predict_model(table_, graph)).median_ms, 0.005);

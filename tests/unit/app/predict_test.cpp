@@ -54,6 +54,31 @@ TEST_F(PredictTest, TheIntervalIsOfTheAskedLevel) {
   EXPECT_GT(wide->high, narrow->high);
 }
 
+TEST_F(PredictTest, WhatIsMeasuredStandsNextToThePrediction) {
+  PredictRequest request{.model = made_.model(), .table = made_.path()};
+  EXPECT_FALSE(must(predict(request, events_)).prediction.measured);
+  made_.put_time(made_.model(), 5100);
+  const auto near = must(predict(request, events_)).prediction;
+  ASSERT_TRUE(near.measured);
+  EXPECT_DOUBLE_EQ(near.measured->median_ns, 5100);
+  EXPECT_FALSE(near.measured->under_load);
+  EXPECT_DOUBLE_EQ(*near.latency_ns, 5000);  // what it is predicted from stays the kernels
+  EXPECT_THAT(near.warnings, Not(Contains(HasSubstr("this very model"))));
+
+  made_.put_time(made_.model(), 20'000, {table::kUnderLoad});
+  const auto far = must(predict(request, events_)).prediction;
+  EXPECT_TRUE(far.measured->under_load);
+  EXPECT_THAT(far.warnings,
+              Contains(HasSubstr("outside the interval: 20.0 us (on a busy machine) measured, "
+                                 "5.00 us predicted from its kernels")));
+  // It is the time of that setting alone, and of that model.
+  request.rows.threads = 2;
+  request.rows.allow_setting_mismatch = true;
+  EXPECT_FALSE(must(predict(request, events_)).prediction.measured);
+  EXPECT_FALSE(
+      must(predict({.model = made_.faster(), .table = made_.path()}, events_)).prediction.measured);
+}
+
 TEST_F(PredictTest, AKernelWithoutAnEstimateIsNoErrorButNoLatency) {
   made_.put_plan(made_.without_plan(), {{"a", test::kCopy4000, 1}});
   const PredictRequest request{.model = made_.without_plan(), .table = made_.path()};

@@ -46,6 +46,16 @@ class PredictedTable {
     std::ofstream(path, std::ios::binary) << model.SerializeAsString();
     return path;
   }
+  /// The model itself, measured.
+  void put_time(const std::string& model, double ns, std::vector<std::string> flags = {}) {
+    table::ModelRow row;
+    row.name = std::filesystem::path(model).filename().string();
+    row.plan_identity =
+        plan::identity(test::must(plan::model_hash(model)), {}, test::setting_of(), "", {});
+    row.outcome = test::timing(ns);
+    row.method.flags = std::move(flags);
+    test::must(small_.table().put_model_row(device_, setting_, std::nullopt, row));
+  }
   void put_plan(const std::string& model, std::vector<table::PlanKernel> kernels,
                 int format = plan::kPlanFormat) {
     table::Plan plan;

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "ir/value_costs.hpp"
+
 namespace oplat::ir {
 namespace {
 
@@ -222,6 +224,31 @@ TEST(OperandValues, CaveatsNameWhatNoKeySays) {
   EXPECT_GT(sd("NonZero/13{}(f32[2000])->(i64[1,1000])"), 0.3);
   EXPECT_GT(sd("ai.onnx.ml:TreeEnsembleRegressor/3{}(f32[1,30])->(f32[1,1])"), 0.5);
   EXPECT_EQ(sd("ai.onnx.ml:Scaler/1{}(f32[1,30])->(f32[1,30])"), 0);
+}
+
+TEST(ValueCosts, AreThoseOfFunctionsThatBranch) {
+  EXPECT_EQ(value_cost_sd("Relu/14{}(f32[4])->(f32[4])"), 0);
+  EXPECT_EQ(value_cost_sd("Tanh/13{}(f32[4])->(f32[4])"), 0);
+  EXPECT_GT(value_cost_sd("Softplus/1{}(f32[4])->(&0)"), 0.2);
+  EXPECT_GT(value_cost_sd("PRelu/16{}(f32[4],f32c[1])->(f32[4])"), 0.4);
+  EXPECT_EQ(value_cost_sd("other:Softplus/1{}(f32[4])->(f32[4])"), 0);
+  // Single precision has polynomials where double precision calls the C library.
+  EXPECT_EQ(value_cost_sd("Softmax/13{axis=-1}(f32[4])->(f32[4])"), 0);
+  EXPECT_GT(value_cost_sd("Softmax/13{axis=-1}(f64[4])->(f64[4])"), 0.4);
+  EXPECT_EQ(value_cost_sd("com.microsoft:QuickGelu/1{alpha=1.7}(f32[4])->(f32[4])"), 0);
+  EXPECT_GT(value_cost_sd("com.microsoft:QuickGelu/1{alpha=1.7}(f64[4])->(f64[4])"), 0.4);
+  // A square is a product.
+  EXPECT_EQ(value_cost_sd("Pow/15{}(f32[4],f32c[]=2.0)->(f32[4])"), 0);
+  EXPECT_EQ(value_cost_sd("Pow/15{}(f32[4],i64c[]=3)->(f32[4])"), 0);
+  EXPECT_GT(value_cost_sd("Pow/15{}(f32[4],f32c[]=2.5)->(f32[4])"), 0.4);
+  EXPECT_GT(value_cost_sd("Pow/15{}(f32[4],f32[4])->(f32[4])"), 0.4);
+  // Where a greatest element is takes branches, what it is takes none.
+  EXPECT_EQ(value_cost_sd("MaxPool/12{kernel_shape=[2]}(f32[1,1,8])->(f32[1,1,7])"), 0);
+  EXPECT_EQ(value_cost_sd("MaxPool/12{kernel_shape=[2]}(f32[1,1,8])->(f32[1,1,7],-)"), 0);
+  EXPECT_GT(value_cost_sd("MaxPool/12{kernel_shape=[2]}(f32[1,1,8])->(f32[1,1,7],i64[1,1,7])"),
+            0.2);
+  EXPECT_EQ(value_cost_sd("Softplus/1{}(-)->(f32[4])"), 0);
+  EXPECT_EQ(value_cost_sd("Softplus"), 0);
 }
 
 TEST(OperandValues, EveryRuleStandsAnyKey) {

@@ -55,6 +55,15 @@ TEST(InModel, AFactorOfTwoAndTheWayFromMemoryAreExplained) {
   EXPECT_FALSE(explains({100, 100}, {40, 49}, 10'000));
 }
 
+TEST(InModel, ALongKernelIsTimedWell) {
+  EXPECT_TRUE(explains({50'000, 50'000}, {69'000, 70'000}, 0));
+  EXPECT_FALSE(explains({50'000, 50'000}, {71'000, 72'000}, 0));
+  EXPECT_TRUE(explains({50'000, 50'000}, {89'000, 90'000}, 400'000));
+  EXPECT_FALSE(explains({50'000, 50'000}, {91'000, 92'000}, 400'000));
+  // A warm kernel where the row is cold: a factor of two, as ever.
+  EXPECT_TRUE(explains({50'000, 50'000}, {24'000, 26'000}, 0));
+}
+
 class UnlikeKernels : public ::testing::Test {
  protected:
   std::vector<UnlikeKernel> compare(std::vector<KernelInModel> kernels) {

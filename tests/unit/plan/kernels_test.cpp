@@ -103,6 +103,17 @@ TEST(Kernels, AbsentOperandsAndUnusedResults) {
             Texts{"Foo{}(f32[3],-,f32c[])->(-,-,f32[2])"});
 }
 
+TEST(Kernels, OfWhichNobodyReadsAnythingSayTheirFirstResult) {
+  Net net;
+  net.input("x");
+  net.node("Foo", {"x"}, {"unread", "neither"});
+  net.node("Bar", {"x"}, {"y"});
+  net.output("y");
+  EXPECT_EQ(keys(net, {{"Foo", {seen({3})}, {seen({7}), seen({2})}, {}},
+                       {"Bar", {seen({3})}, {seen({3})}, {}}}),
+            (Texts{"Foo{}(f32[3])->(f32[7],-)", "Bar{}(f32[3])->(f32[3])"}));
+}
+
 TEST(Kernels, OtherNumbersOfTensorsFallBackOnTheGraph) {
   Net net = matmul();
   net.tensor("x").dtype = ir::Dtype::F32;

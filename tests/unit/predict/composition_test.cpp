@@ -20,6 +20,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr double kNormal95 = 1.6448536270;
@@ -110,10 +111,44 @@ TEST_F(CompositionTest, LoopsThatDataEndMakeTheIntervalWider) {
   const Prediction sure = sd(counted);
   const Prediction unsure = sd(ended);
   EXPECT_EQ(sure.latency_ns, unsure.latency_ns);
-  EXPECT_EQ(sure.control_sd_log, 0);
-  EXPECT_DOUBLE_EQ(unsure.control_sd_log, 0.7) << "all of it is the loop's";
+  const double steps_sd = 3 * 80.0 / 11'000;  // new memory for the results of three executions
+  EXPECT_DOUBLE_EQ(sure.control_sd_log, steps_sd);
+  EXPECT_DOUBLE_EQ(unsure.control_sd_log, std::hypot(0.7, steps_sd)) << "all of it is the loop's";
   EXPECT_GT(unsure.interval->high, 2 * *unsure.latency_ns);
   EXPECT_GT(unsure.warnings.size(), sure.warnings.size());
+}
+
+TEST_F(CompositionTest, ManyShortStepsMakeTheIntervalWiderAndSaySo) {
+  const std::string loop = "Loop/16@steps=2000{}(i64c[]=2000,-,f32[2])->(f32[2])";
+  row(loop.c_str(), 600'000);
+  row(test::kCopy1000, 250);
+  const auto steps = [&](const char* inside) {
+    return must(ask(plan({{"n0", loop, 1}, {inside, test::kCopy1000, 2000}})));
+  };
+  const Prediction p = steps("n0_0_1");
+  EXPECT_DOUBLE_EQ(p.control_sd_log, 2000 * 80.0 / 1'100'000);
+  EXPECT_THAT(p.warnings, Contains(HasSubstr("its loops execute 2000 small kernels")));
+  const Prediction outside = steps("n1");
+  EXPECT_EQ(outside.control_sd_log, 0);
+  EXPECT_THAT(outside.warnings, Not(Contains(HasSubstr("its loops execute"))));
+}
+
+TEST_F(CompositionTest, SomeValuesTakeLonger) {
+  const std::string softplus = "Softplus/1{}(f32[250])->(f32[250])";
+  const std::string relu = "Relu/14{}(f32[250])->(f32[250])";
+  row(softplus.c_str(), 50'000);
+  row(relu.c_str(), 50'000);
+  row(test::kCopy1000, 5'000'000);
+  const Prediction even = must(ask(plan({{"a", relu, 1}})));
+  const Prediction uneven = must(ask(plan({{"a", softplus, 1}})));
+  EXPECT_EQ(even.latency_ns, uneven.latency_ns);
+  EXPECT_GT(*uneven.kernels[0].sd_log, 0.3);
+  EXPECT_LT(*even.kernels[0].sd_log, 0.1);
+  EXPECT_THAT(uneven.warnings, Contains(HasSubstr("Softplus: some values take longer")));
+  EXPECT_THAT(even.warnings, Not(Contains(HasSubstr("some values"))));
+  // In a model of which it is little it is not worth a word.
+  const Prediction little = must(ask(plan({{"a", softplus, 1}, {"b", test::kCopy1000, 1}})));
+  EXPECT_THAT(little.warnings, Not(Contains(HasSubstr("some values"))));
 }
 
 TEST_F(CompositionTest, WhatWorksOnASequenceCostsADispatchAndSaysSo) {

@@ -21,17 +21,18 @@ std::set<std::string> names(const json& object) {
 
 TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   const json doc = json::parse(rendered("json", test::sample_prediction()));
-  EXPECT_EQ(names(doc),
-            (std::set<std::string>{"schema", "latency_ns", "interval_ns", "level", "statistic",
-                                   "batch", "composition", "coverage", "missing", "kernels",
-                                   "device", "setting", "mismatch", "warnings", "table", "plan",
-                                   "uncertainty", "inserted", "ceilings"}));
+  EXPECT_EQ(names(doc), (std::set<std::string>{
+                            "schema",   "latency_ns", "interval_ns", "level",    "statistic",
+                            "measured", "batch",      "composition", "coverage", "missing",
+                            "kernels",  "device",     "setting",     "mismatch", "warnings",
+                            "table",    "plan",       "uncertainty", "inserted", "ceilings"}));
   EXPECT_EQ(doc["schema"], "oplat.prediction/1");
   EXPECT_TRUE(doc["latency_ns"].is_number());
   EXPECT_EQ(doc["latency_ns"], 12e6);
   EXPECT_EQ(doc["interval_ns"], json::array({11.5e6, 12.6e6}));
   EXPECT_EQ(doc["level"], 0.9);
   EXPECT_EQ(doc["statistic"], "median");
+  EXPECT_TRUE(doc["measured"].is_null());
   EXPECT_TRUE(doc["batch"].is_number_integer());
   EXPECT_EQ(names(doc["composition"]),
             (std::set<std::string>{"c0_ns", "c1_ns", "c2_ns_per_byte", "scale", "scale_int8",

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/interval.hpp"
 #include "report/text_table.hpp"
 #include "report/text_values.hpp"
@@ -10,6 +12,7 @@
 namespace oplat::report {
 namespace {
 
+using nlohmann::json;
 using test::rendered;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -74,6 +77,25 @@ TEST(Text, AFitIsAdvisedWhereTheCompositionIsMuchOfTheVariance) {
   p.mismatch = {{"threads", "2", "4", 0.7}};
   EXPECT_THAT(rendered("text", p),
               HasSubstr("a narrower interval needs rows of the device and setting asked for"));
+}
+
+TEST(Text, WhatIsMeasuredIsShown) {
+  predict::Prediction p = test::sample_prediction();
+  EXPECT_THAT(rendered("text", p), Not(HasSubstr("measured:")));
+  predict::set_measured(p, {11.8e6, {11.7e6, 11.9e6}});
+  EXPECT_THAT(rendered("text", p),
+              HasSubstr("12.0 ms (11.5 to 12.6 ms, 90 %)\n"
+                        "measured: 11.8 ms (11.7 to 11.9 ms, 95 % CI of the median)\n"));
+  EXPECT_THAT(rendered("text", p), Not(HasSubstr("outside the interval")));
+  predict::set_measured(p, {20e6, {19e6, 21e6}, true});
+  EXPECT_THAT(rendered("text", p), HasSubstr("of the median), on a busy machine\nwarning: the "
+                                             "table holds a time of this very model, and it is "
+                                             "outside the interval: 20.0 ms (on a busy machine) "
+                                             "measured, 12.0 ms predicted from its kernels"));
+  const json doc = json::parse(rendered("json", p));
+  EXPECT_EQ(doc["measured"],
+            (json{{"median_ns", 20e6}, {"ci_ns", {19e6, 21e6}}, {"under_load", true}}));
+  EXPECT_THAT(rendered("html", p), HasSubstr("<p>measured: 20.0 ms"));
 }
 
 TEST(Text, WhoseDataMovementIsIsSaidWhereItIsKnown) {
