@@ -147,6 +147,7 @@ Result<Session> start_session(const RuntimeRequest& request, Events& events) {
   session.options.arguments = request.worker_arguments;
   session.options.cpu = request.cpu;
   session.options.shares_files = !request.remote;
+  session.options.stop_asked = [&events] { return events.cancelled(); };
   if (!request.remote) session.options.memory_limit_bytes = worker_memory_limit(request.threads);
   if (events.cancelled()) return fail(Code::Interrupted, "stopped before the runtime was started");
   OPLAT_TRY(worker, runtimes::WorkerClient::start(request.runtime, session.options));

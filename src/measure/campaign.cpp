@@ -482,6 +482,9 @@ Status CampaignRun::finish() {
   tell(Phase::Finishing, nullptr);
   settle_empty_call();
   pool_.discard();
+  SpreadOfBlocks spread;
+  for (const CampaignRow& row : rows_.all) spread.add_row(row.blocks);
+  store_.set_single_sd_log(spread.sd_log());
   return table_.transaction([&]() -> Status {
     for (CampaignRow& row : rows_.all) OPLAT_CHECK(store_.refresh(row, references_));
     return store_campaign();

@@ -34,8 +34,8 @@ struct UnlikeKernel {
 };
 
 /// Whether a kernel may take `in_model_ns` where its row says `by_itself_ns`: within a factor of
-/// two of the nearest cache state, but no slower than 1.3 times and 5 us of it, or no slower than by
-/// what `bytes` (all operands and results) need from memory.
+/// two of the nearest cache state, but no slower than 1.3 times and 5 us of it, or no slower than
+/// by what `bytes` (all operands and results) need from memory.
 bool explains(const base::Interval& by_itself_ns, const base::Interval& in_model_ns, double bytes);
 
 /// Compares the kernels above 5 % of a model's time with their rows, flags the rows that do not

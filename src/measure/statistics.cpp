@@ -45,11 +45,12 @@ double sample_sd(std::span<const double> values) {
 
 /// Around `centre`, the median of `values`, which are positive and at least one.
 base::Interval row_interval(double centre, std::span<const double> values,
-                            std::span<const BlockValue> units, double level, std::uint64_t seed) {
+                            std::span<const BlockValue> units, double level, std::uint64_t seed,
+                            double single_sd_log) {
   if (values.size() == 1) {
     // So many degrees of freedom that Student's distribution is the normal one: the spread is
     // assumed, not estimated.
-    const double reach = base::student_quantile(0.5 + level / 2, 1e6) * kAssumedSdLog;
+    const double reach = base::student_quantile(0.5 + level / 2, 1e6) * single_sd_log;
     return {values[0] * std::exp(-reach), values[0] * std::exp(reach)};
   }
   base::Interval interval = *log_t_interval(values, level, kRowPrior);
@@ -98,8 +99,25 @@ std::optional<double> relative_half_width(const base::Interval& interval, double
   return (interval.high - interval.low) / 2 / centre;
 }
 
+double SpreadOfBlocks::sd_log() const {
+  constexpr double kMinDegrees = 5;
+  constexpr double kMaxSdLog = 0.5;
+  if (degrees_ < kMinDegrees) return kAssumedSdLog;
+  return std::clamp(std::sqrt(squares_ / degrees_), kAssumedSdLog, kMaxSdLog);
+}
+
+void SpreadOfBlocks::add_row(std::span<const table::Block> blocks) {
+  std::vector<double> values;
+  for (const table::Block& block : blocks) values.push_back(block.value_ns);
+  const auto sd = sd_of_log(values);
+  if (!sd) return;
+  const auto degrees = static_cast<double>(values.size() - 1);
+  squares_ += degrees * *sd * *sd;
+  degrees_ += degrees;
+}
+
 std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level,
-                                       std::uint64_t seed) {
+                                       std::uint64_t seed, double single_sd_log) {
   std::vector<double> values;
   std::vector<BlockValue> units;
   std::set<std::int64_t> processes;
@@ -112,7 +130,7 @@ std::optional<table::Timing> summarise(std::span<const table::Block> blocks, dou
 
   table::Timing timing;
   timing.median_ns = *base::median(values);
-  timing.sd_log = sd_of_log(values).value_or(kAssumedSdLog);
+  timing.sd_log = sd_of_log(values).value_or(single_sd_log);
   timing.ci_level = level;
   timing.min_ns = *base::quantile(values, 0);
   timing.p10_ns = *base::quantile(values, 0.1);
@@ -120,7 +138,8 @@ std::optional<table::Timing> summarise(std::span<const table::Block> blocks, dou
   timing.blocks = static_cast<std::int64_t>(values.size());
   timing.processes = static_cast<std::int64_t>(processes.size());
 
-  const base::Interval interval = row_interval(timing.median_ns, values, units, level, seed);
+  const base::Interval interval =
+      row_interval(timing.median_ns, values, units, level, seed, single_sd_log);
   timing.ci_low_ns = interval.low;
   timing.ci_high_ns = interval.high;
   return timing;

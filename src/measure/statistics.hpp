@@ -73,9 +73,23 @@ bool is_bimodal(std::span<const double> values);
 
 /// Blocks from which the bootstrap joins the t-interval.
 inline constexpr std::size_t kMinBootstrapBlocks = 8;
-/// Spread (of the logarithm) assumed of a row that holds one block: 6 % between blocks and 8 %
-/// between processes.
+/// Spread (of the logarithm) assumed of a row that holds one block, at least: 6 % between blocks
+/// and 8 % between processes.
 inline constexpr double kAssumedSdLog = 0.10;
+
+/// How far single blocks of a campaign lie apart, pooled over its rows. A row of one block does not
+/// show its own spread, and on a machine with neighbours one block in ten may take 1.6 times as long.
+class SpreadOfBlocks {
+ public:
+  void add_row(
+      std::span<const table::Block> blocks);  ///< one of fewer than two blocks says nothing
+  /// kAssumedSdLog or more; that where fewer than five degrees of freedom tell.
+  [[nodiscard]] double sd_log() const;
+
+ private:
+  double squares_ = 0;  ///< of deviations of logarithms
+  double degrees_ = 0;
+};
 
 /// Spread that a row of few blocks is pooled with. A row ends when its interval is narrow, so rows
 /// whose first blocks happen to agree end early, and their own spread is too small: without the
@@ -86,10 +100,10 @@ inline constexpr SpreadPrior kRowPrior{0.035, 2};
 inline constexpr double kLookFactor = 1.05;
 
 /// What a row stores about its blocks; std::nullopt for no blocks or a value <= 0. The same blocks
-/// and seed give the same numbers. A single block has the spread kAssumedSdLog. The interval is the
-/// t-interval with kRowPrior, from kMinBootstrapBlocks on the hull of it and the bootstrap's, times
-/// kLookFactor about the median; `sd_log` is that of the blocks alone.
+/// and seed give the same numbers. A single block has the spread `single_sd_log`. The interval is
+/// the t-interval with kRowPrior, from kMinBootstrapBlocks on the hull of it and the bootstrap's,
+/// times kLookFactor about the median; `sd_log` is that of the blocks alone.
 std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level,
-                                       std::uint64_t seed);
+                                       std::uint64_t seed, double single_sd_log = kAssumedSdLog);
 
 }  // namespace oplat::measure

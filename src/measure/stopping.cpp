@@ -121,7 +121,7 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
       std::count_if(degrees.begin(), degrees.end(), [](double degree) { return degree > 0; });
   const std::int64_t light = std::count_if(blocks.begin(), blocks.end(), is_light);
   const std::vector<table::Block> used = least_disturbed(blocks, degrees, light);
-  result.timing = summarise(used, rule.level, seed);
+  result.timing = summarise(used, rule.level, seed, rule.single_sd_log);
   const bool never_quiet =
       light < kMinLightBlocks && light < static_cast<std::int64_t>(blocks.size());
   if (never_quiet) result.flags.emplace_back(table::kNeverQuiet);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "measure/statistics.hpp"
 #include "table/records.hpp"
 
 namespace oplat::measure {
@@ -20,6 +21,7 @@ struct StopRule {
   double short_half_width = 0.05;  ///< the same for short kernels
   double short_ns = 20e3;          ///< up to which a kernel is short
   double level = 0.95;
+  double single_sd_log = kAssumedSdLog;  ///< spread of a row of one block; see SpreadOfBlocks
   [[nodiscard]] double target(double median_ns) const {
     return median_ns <= short_ns ? short_half_width : half_width;
   }

@@ -91,6 +91,7 @@ struct WorkerClient::Impl {
   Exchange converse(const std::string& line, std::int64_t id, std::chrono::nanoseconds deadline);
   bool send(std::string_view line, std::size_t& sent);
   bool receive();
+  [[nodiscard]] bool stop_asked() const;
   Lost lose(std::string reason);
   Lost lose_by_end();
   void note_death();
@@ -199,13 +200,17 @@ bool WorkerClient::Impl::receive() {
   return true;
 }
 
+bool WorkerClient::Impl::stop_asked() const {
+  return base::interrupted() != 0 || (options.stop_asked && options.stop_asked());
+}
+
 Exchange WorkerClient::Impl::converse(const std::string& line, std::int64_t id,
                                       std::chrono::nanoseconds deadline) {
   const auto until = Clock::now() + deadline;
   std::size_t sent = 0;
   bool reads = true;
   while (true) {
-    if (base::interrupted() != 0) {
+    if (stop_asked()) {
       lose("interrupted");
       return Interrupted{};
     }
@@ -245,7 +250,7 @@ Exchange WorkerClient::Impl::converse(const std::string& line, std::int64_t id,
 
 Exchange WorkerClient::Impl::exchange(std::string_view method, const Json& params,
                                       std::chrono::nanoseconds deadline) {
-  if (base::interrupted() != 0) {
+  if (stop_asked()) {
     lose("interrupted");
     return Interrupted{};
   }

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,15 +27,18 @@ struct WorkerOptions {
   std::chrono::seconds request_deadline{120};
   std::int64_t memory_limit_bytes = 0;  ///< address space of the worker; 0: no limit
   std::optional<int> cpu;               ///< pin the worker to this CPU (1-thread settings)
+  /// Asked while a request waits, several times a second, on the client's thread: true ends it like
+  /// an interrupt. Must outlive the client.
+  std::function<bool()> stop_asked;
 };
 
 /// One worker process. A request past its deadline kills the process group; the open handle becomes
 /// Failed{"time limit"} and the client is dead() until restart(). Crash: Failed{"worker ended:
 /// signal 11 ..."}. Anything but the awaited answer on the protocol's descriptor: Failed{"worker
 /// sent rubbish: ..."}, killed too. Code::Interrupted from any request once base::interrupted() is
-/// set; the process is then gone. Use one client from one thread, and start() and restart() it from
-/// a thread that outlives the worker: the system kills a worker together with the thread that
-/// started it, so that none is left behind.
+/// set or WorkerOptions::stop_asked says so; the process is then gone. Use one client from one
+/// thread, and start() and restart() it from a thread that outlives the worker: the system kills a
+/// worker together with the thread that started it, so that none is left behind.
 class WorkerClient final : public measure::KernelRunner {
  public:
   /// Code::Runtime: unknown name, or the worker says why it cannot start (with the command that

@@ -257,6 +257,23 @@ TEST(Summarise, GivesASingleBlockTheAssumedSpread) {
   EXPECT_FALSE(summarise(blocks_with({10, 0}), 0.95, 1).has_value());
 }
 
+TEST(Summarise, GivesASingleBlockTheSpreadOfItsCampaign) {
+  SpreadOfBlocks spread;
+  EXPECT_EQ(spread.sd_log(), kAssumedSdLog) << "nothing known";
+  for (int row = 0; row < 4; ++row) spread.add_row(blocks_with({1000, 1000 * std::exp(0.4)}));
+  EXPECT_EQ(spread.sd_log(), kAssumedSdLog) << "four degrees of freedom are too few";
+  for (int row = 0; row < 4; ++row) spread.add_row(blocks_with({1000}));
+  EXPECT_EQ(spread.sd_log(), kAssumedSdLog) << "one block says nothing of its spread";
+  spread.add_row(blocks_with({7, 7 * std::exp(0.4)}));
+  EXPECT_NEAR(spread.sd_log(), 0.4 / std::sqrt(2), 1e-12);
+  EXPECT_NEAR(summarise(blocks_with({1000}), 0.95, 1, spread.sd_log())->ci_high_ns,
+              1000 * std::exp(1.96 * 0.4 / std::sqrt(2)), 0.1);
+  for (int row = 0; row < 1000; ++row) spread.add_row(blocks_with({1000, 1000, 1000}));
+  EXPECT_EQ(spread.sd_log(), kAssumedSdLog) << "a quiet machine";
+  for (int row = 0; row < 4000; ++row) spread.add_row(blocks_with({1, 100}));
+  EXPECT_EQ(spread.sd_log(), 0.5);
+}
+
 TEST(Summarise, IntervalAlwaysHoldsTheMedian) {
   base::Random random(9);
   for (int trial = 0; trial < 300; ++trial) {

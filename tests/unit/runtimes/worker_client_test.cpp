@@ -440,5 +440,24 @@ TEST_F(WorkerClientTest, CtrlCKillsTheWorkerAndSaysSo) {
   EXPECT_EXIT(interrupted_block(), testing::ExitedWithCode(0), "");
 }
 
+TEST_F(WorkerClientTest, WhoeverWaitsMayStopARequest) {
+  WorkerOptions options = fake({"hang-on-block"});
+  bool stop = false;
+  options.stop_asked = [&stop] { return stop; };
+  const auto started = WorkerClient::start("fake", options);
+  ASSERT_TRUE(started) << started.error().message;
+  const auto& client = *started;
+  const auto process = client->process_id();
+  const auto opened = client->open(open_request());
+  ASSERT_TRUE(opened) << opened.error().message;
+  stop = true;
+  const auto outcome = client->block(block_request({std::get<measure::Opened>(*opened).handle}));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::Interrupted);
+  EXPECT_TRUE(client->dead());
+  EXPECT_FALSE(exists(*process));
+  EXPECT_EQ(client->restart().error().code, Code::Interrupted);
+}
+
 }  // namespace
 }  // namespace oplat::runtimes
