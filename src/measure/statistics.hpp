@@ -78,7 +78,8 @@ inline constexpr std::size_t kMinBootstrapBlocks = 8;
 inline constexpr double kAssumedSdLog = 0.10;
 
 /// How far single blocks of a campaign lie apart, pooled over its rows. A row of one block does not
-/// show its own spread, and on a machine with neighbours one block in ten may take 1.6 times as long.
+/// show its own spread, and on a machine with neighbours one block in ten may take 1.6 times as
+/// long.
 class SpreadOfBlocks {
  public:
   void add_row(

@@ -162,8 +162,8 @@ class KeyMaker {
     const auto present = static_cast<std::size_t>(std::count_if(
         outputs.begin(), outputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
     const bool seen = present == run_.outputs.size();
-    // A kernel of which nobody reads anything still runs. Its first result stands in its key as if
-    // it were read: without it, nothing would say how much the kernel has to do.
+    // A kernel of which nobody reads anything still runs. Its key has its first result as if that
+    // were read: without it, nothing would say how much the kernel has to do.
     const bool none_used = std::none_of(outputs.begin(), outputs.end(),
                                         [&](ir::TensorId id) { return used_.contains(id); });
     std::size_t next = 0;

@@ -136,7 +136,7 @@ struct Prediction {
   table::Setting setting;
   std::vector<Mismatch> mismatch;
   /// Standard deviation of the logarithm, in quadrature, where data decide how often loops run and
-  /// which branches are taken, and of what steps cost beside their kernels.
+  /// which branches are taken, and of what steps cost besides their kernels.
   double control_sd_log = 0;
   double composition_sd_log = kCompositionSd;  ///< likewise: Composition::sd_log_of() this model
   std::vector<std::string> warnings;
