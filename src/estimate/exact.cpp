@@ -37,9 +37,9 @@ constexpr double kMaxStateRatio = 3.6;
 /// 0.18 by operator in a published table of an RK3288, rows left aside that cannot be true.
 constexpr double kOpenBatchSd = 0.13;
 
-/// Of a row that never had its core alone: such blocks take 1.3 to 2 times as long, and a network
-/// may have its core alone.
-constexpr double kNeverQuietSd = 0.4;
+/// Of a row that never had its core alone: such blocks take 1.3 to 2.2 times as long, and a
+/// network may have its core alone.
+constexpr double kNeverQuietSd = 0.5;
 
 struct Usable {
   table::RowId id = 0;

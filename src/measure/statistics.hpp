@@ -82,8 +82,8 @@ inline constexpr double kAssumedSdLog = 0.10;
 /// long.
 class SpreadOfBlocks {
  public:
-  void add_row(
-      std::span<const table::Block> blocks);  ///< one of fewer than two blocks says nothing
+  /// A row of fewer than two blocks says nothing.
+  void add_row(std::span<const table::Block> blocks);
   /// kAssumedSdLog or more; that where fewer than five degrees of freedom tell.
   [[nodiscard]] double sd_log() const;
 

@@ -231,7 +231,7 @@ TEST_F(CompositionTest, ARowThatNeverHadItsCoreAloneIsWideAndErrsWithOthers) {
   }
   EXPECT_THAT(must(ask(plan({{"a", test::kCopy250, 1}}))).warnings,
               Contains(HasSubstr("1 of its kernels were measured on a core that something else")));
-  const double own = std::hypot(0.02, 0.4);
+  const double own = std::hypot(0.02, 0.5);
   EXPECT_NEAR(sd_of({{"a", test::kCopy250, 1}}), std::hypot(own, kCompositionSd), 1e-6);
   EXPECT_NEAR(sd_of({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}}),
               std::hypot(own * std::sqrt(0.9 + 0.1 / 2), kCompositionSd), 1e-6);
