@@ -131,7 +131,7 @@ TEST(ReaderFor, NamesWhatItSaw) {
   expect("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "git lfs pull");
   expect("\x89PNG\r\n\x1a\n and more", "begins with '\\x89PNG\\x0d\\x0a\\x1a\\x0a and mor");
   expect("<html>not found</html>", "<html>not found<");
-  expect("PK\x03\x04", "(onnx, caffe2, paddle)");
+  expect("PK\x03\x04", "(onnx, caffe2, paddle, mnn)");
 }
 
 }  // namespace

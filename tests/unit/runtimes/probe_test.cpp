@@ -84,7 +84,9 @@ TEST(ProbeTest, CoresAreComparedWithTheirBest) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof whole, &whole), 0);
   if (CPU_COUNT(&whole) != 2) GTEST_SKIP() << "made for two CPUs";
   oplat_probe_cores best{};
-  for (int i = 0; i < 1000 && best.handoff_ns == 0; ++i) (void)oplat_probe_apart(2, &best);
+  // The first looks may be those of shared cores; a far better one later begins anew.
+  for (int i = 0; i < 2000 && (i < 200 || best.handoff_ns == 0); ++i)
+    (void)oplat_probe_apart(2, &best);
   if (best.issue_ns == 0) GTEST_SKIP() << "the CPUs are hardware threads of one core";
   EXPECT_GT(best.issue_ns, 0);
   EXPECT_GT(best.handoff_ns, 0);

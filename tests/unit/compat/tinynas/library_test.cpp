@@ -108,7 +108,7 @@ TEST(TinynasCodec, UnknownFormatsAreListed) {
   ASSERT_FALSE(codec.has_value());
   EXPECT_EQ(static_cast<int>(codec.error().code), static_cast<int>(Code::Usage));
   EXPECT_NE(
-      codec.error().message.find("expected one of lut, paddle-evaluator, paddle-lite-profile, "
+      codec.error().message.find("expected one of lut, mmt, paddle-evaluator, paddle-lite-profile, "
                                  "paddle-lookup, paddleslim, tinynas"),
       std::string::npos)
       << codec.error().message;
