@@ -31,6 +31,7 @@ READERS = [
 
 # File or folder -> why it still names a system. Shrinks.
 LEFT = {
+    "predict/unproven.cpp": "kernels of this runtime were not compared with networks on a quiet machine yet",
 }
 
 

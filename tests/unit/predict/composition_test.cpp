@@ -133,6 +133,24 @@ TEST_F(CompositionTest, ManyShortStepsMakeTheIntervalWiderAndSaySo) {
   EXPECT_THAT(outside.warnings, Not(Contains(HasSubstr("its loops execute"))));
 }
 
+TEST_F(CompositionTest, ARuntimeThatWasNotComparedIsWideAndSaysSo) {
+  const table::Setting setting = test::setting_of(1, "mnn");
+  const table::SettingId id = small_.setting(setting);
+  small_.row(device_, id, test::kCopy1000, std::nullopt, timing(50'000));
+  const Selection of_mnn =
+      must(select_rows(small_.table(), {.runtime = "mnn"}, compat::catalogue()));
+  const Prediction wide =
+      must(predict(small_.table(), of_mnn, plan({{"a", test::kCopy1000, 1}}), {}));
+  EXPECT_GT(wide.interval->high, 3 * *wide.latency_ns);
+  EXPECT_THAT(wide.warnings, Contains(HasSubstr("three times as long in mnn")));
+  row(test::kCopy1000, 50'000);
+  const Selection other =
+      must(select_rows(small_.table(), {.runtime = "replay"}, compat::catalogue()));
+  const Prediction usual =
+      must(predict(small_.table(), other, plan({{"a", test::kCopy1000, 1}}), {}));
+  EXPECT_LT(usual.interval->high, 1.5 * *usual.latency_ns);
+}
+
 TEST_F(CompositionTest, SomeValuesTakeLonger) {
   const std::string softplus = "Softplus/1{}(f32[250])->(f32[250])";
   const std::string relu = "Relu/14{}(f32[250])->(f32[250])";
