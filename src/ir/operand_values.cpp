@@ -18,6 +18,7 @@
 
 #include "base/text.hpp"
 #include "ir/axis.hpp"
+#include "ir/key_head.hpp"
 #include "ir/operators/arguments.hpp"
 
 namespace oplat::ir {
@@ -1111,16 +1112,12 @@ std::optional<ValueCaveat> value_caveat(const Key& key) {
 }
 
 std::optional<ValueCaveat> value_caveat(std::string_view text) {
-  std::string_view head = text.substr(0, text.find_first_of("/@{"));
-  const std::size_t colon = head.rfind(':');
-  const std::string_view domain =
-      colon == std::string_view::npos ? std::string_view() : head.substr(0, colon);
-  if (colon != std::string_view::npos) head.remove_prefix(colon + 1);
-  const auto rules = rules_of(domain, head);
+  const auto [domain, op] = head_of(text);
+  const auto rules = rules_of(domain, op);
   const bool any = std::any_of(rules.begin(), rules.end(), [](const OperandRule* rule) {
     return rule->role == Role::Data || rule->role == Role::Length;
   });
-  if (!any && !walks_trees(domain, head)) return std::nullopt;
+  if (!any && !walks_trees(domain, op)) return std::nullopt;
   const auto key = parse(text);
   return key ? value_caveat(*key) : std::nullopt;
 }

@@ -12,6 +12,8 @@
 #include <array>
 #include <cstdint>
 
+#include "ir/key_head.hpp"
+
 namespace oplat::ir {
 namespace {
 
@@ -111,16 +113,12 @@ double value_cost_sd(const Key& key) {
 
 double value_cost_sd(std::string_view text) {
   if (!may_be_listed(text)) return 0;
-  std::string_view head = text.substr(0, text.find_first_of("/@{"));
-  const std::size_t colon = head.rfind(':');
-  const std::string_view domain =
-      colon == std::string_view::npos ? std::string_view() : head.substr(0, colon);
-  if (colon != std::string_view::npos) head.remove_prefix(colon + 1);
-  const ValueCost* cost = find(domain, head);
+  const auto [domain, op] = head_of(text);
+  const ValueCost* cost = find(domain, op);
   if (cost == nullptr) return 0;
   // What is frequent, and can be told without parsing.
   if (cost->single == 0 && text.find("(f64[") == std::string_view::npos) return 0;
-  if (head == "MaxPool" && text.find(",i64[") == std::string_view::npos) return 0;
+  if (op == "MaxPool" && text.find(",i64[") == std::string_view::npos) return 0;
   const auto key = parse(text);
   return key ? value_cost_sd(*key) : 0;
 }

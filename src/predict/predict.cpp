@@ -105,14 +105,18 @@ void say_value_caveats(Prediction& prediction) {
     prediction.warnings.push_back(text + "; its interval is wider");
 }
 
+/// Of all its executions; 0 without a time.
+double all_ns_of(const KernelPrediction& kernel) {
+  return static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+}
+
 /// Operators that some values take longer than others are named where they matter.
 void say_value_costs(Prediction& prediction) {
   constexpr double kWorthAWord = 0.02;  // of the time, as a standard deviation
   double all_ns = 0;
   std::map<std::string_view, double> sd_ns;
   for (const KernelPrediction& kernel : prediction.kernels) {
-    if (!kernel.latency_ns) continue;
-    const double ns = static_cast<double>(kernel.count) * *kernel.latency_ns;
+    const double ns = all_ns_of(kernel);
     all_ns += ns;
     if (kernel.values_sd_log > 0)
       sd_ns[estimate::operator_of(kernel.key)] += kernel.values_sd_log * ns;
@@ -180,9 +184,8 @@ void say_steps(Prediction& prediction) {
   double total_ns = 0;
   double executions = 0;
   for (const KernelPrediction& kernel : prediction.kernels) {
-    const auto count = static_cast<double>(kernel.count);
-    total_ns += count * kernel.latency_ns.value_or(0);
-    if (is_in_body_of(loops, kernel.name)) executions += count;
+    total_ns += all_ns_of(kernel);
+    if (is_in_body_of(loops, kernel.name)) executions += static_cast<double>(kernel.count);
   }
   if (!(total_ns > 0) || !std::isfinite(total_ns)) return;
   const double sd = std::min(0.7, executions * kNewMemorySdNs / total_ns);
@@ -205,7 +208,7 @@ void say_control_flow(Prediction& prediction) {
   double total = 0;
   double theirs = 0;
   for (const KernelPrediction& kernel : prediction.kernels) {
-    const double ns = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    const double ns = all_ns_of(kernel);
     total += ns;
     if (decided.contains(kernel.name) || is_in_body_of(decided, kernel.name)) theirs += ns;
   }
