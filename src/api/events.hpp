@@ -2,6 +2,8 @@
 /// The API's Events as those of app.
 #pragma once
 
+#include <string_view>
+
 #include "app/events.hpp"
 #include "oplat/events.hpp"
 

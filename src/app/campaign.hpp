@@ -3,6 +3,7 @@
 /// campaign that measures kernels and models into a table.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 

@@ -3,6 +3,8 @@
 /// (recipe: HACKING.md "Add a subcommand").
 #pragma once
 
+#include <string>
+
 #include "cli/command_line.hpp"
 
 namespace oplat::cli {

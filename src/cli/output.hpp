@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "cli/options.hpp"
 #include "report/report_model.hpp"

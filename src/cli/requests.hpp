@@ -2,6 +2,9 @@
 /// From flags that several commands share to what the use cases of app ask for.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "app/session.hpp"
 #include "cli/options.hpp"
 

@@ -2,6 +2,7 @@
 /// Networks made of rows that were held out: do errors of convolutions cancel in a sum?
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -2,6 +2,7 @@
 /// Rows of a split.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

@@ -2,6 +2,7 @@
 /// How this machine is, for the record of a campaign.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 

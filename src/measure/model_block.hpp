@@ -2,6 +2,7 @@
 /// One block of a whole model, end to end.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>

@@ -2,6 +2,8 @@
 /// Stores what a campaign knows of its rows: rows of the table, and their blocks.
 #pragma once
 
+#include <optional>
+
 #include "measure/campaign_rows.hpp"
 #include "measure/references.hpp"
 #include "table/table.hpp"

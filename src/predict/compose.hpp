@@ -2,6 +2,10 @@
 /// From kernels to a model: coefficients, sum, shares and spread.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "predict/prediction.hpp"
 
 namespace oplat::predict {

@@ -2,9 +2,11 @@
 /// Fitting the composition to whole models that were measured end to end (`oplat fit`).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/interval.hpp"

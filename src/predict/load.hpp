@@ -3,6 +3,8 @@
 /// rows that never had their core alone.
 #pragma once
 
+#include <string>
+
 #include "predict/prediction.hpp"
 
 namespace oplat::predict {

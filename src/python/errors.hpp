@@ -2,7 +2,9 @@
 /// Errors of the library as the exceptions of python/oplat/errors.py.
 #pragma once
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/result.hpp"
 

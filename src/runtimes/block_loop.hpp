@@ -2,6 +2,8 @@
 /// The timed block that all C++ workers share.
 #pragma once
 
+#include <cstdint>
+
 #include "base/result.hpp"
 #include "measure/kernel_runner.hpp"
 #include "runtimes/protocol.hpp"

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "base/result.hpp"
 #include "runtimes/protocol.hpp"

@@ -3,6 +3,7 @@
 /// ADR 0016).
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "measure/kernel_runner.hpp"

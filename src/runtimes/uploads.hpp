@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <utility>
 
 #include "base/result.hpp"
 #include "runtimes/protocol.hpp"

@@ -2,12 +2,15 @@
 /// The latency table: one SQLite file (docs/reference/table-format.md). All I/O of tables is here.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"

@@ -2,6 +2,7 @@
 /// What may be written: the same rules by which cells are read back.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 

@@ -2,6 +2,8 @@
 /// The table formats of PaddleSlim and Paddle-Lite. Each lives as long as the process.
 #pragma once
 
+#include <string_view>
+
 #include "table/codec.hpp"
 
 namespace oplat::compat::paddleslim {

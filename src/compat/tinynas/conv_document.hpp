@@ -2,9 +2,11 @@
 /// The documents of `oplat tinynas predict` and `oplat tinynas convs`.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/interval.hpp"

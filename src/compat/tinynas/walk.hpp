@@ -2,6 +2,7 @@
 /// How blocks are made of convolutions: what both rules and the writer of models share.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

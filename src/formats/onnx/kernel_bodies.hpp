@@ -2,6 +2,7 @@
 /// Bodies of kernels that have some (If, Loop, Scan), made up so that they cost nothing themselves.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "formats/onnx.hpp"

@@ -2,6 +2,7 @@
 /// What the inputs of models and kernel models are filled with.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 /// Whether a kernel computes what its key says.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>

@@ -2,6 +2,7 @@
 /// One model, loaded and bound to inputs, ready to run.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "runtimes/qnnpack/constants.hpp"
 #include "runtimes/qnnpack/spec.hpp"

@@ -2,7 +2,9 @@
 /// A Caffe2 net as kernels of QNNPACK.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/result.hpp"

@@ -3,6 +3,7 @@
 /// takes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
