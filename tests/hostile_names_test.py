@@ -10,12 +10,14 @@ import concurrent.futures
 import json
 import os
 import pickle
+import pty
 import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import tty
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -314,6 +316,34 @@ def printed_as_they_are(folder):
     return wrong + ([] if "nié" + name in missing.stderr else [f"nié{name} is not printed as it is: {missing.stderr}"])
 
 
+def on_a_terminal(folder):
+    """A form for programs keeps the bytes in a file or a pipe, and cannot command a terminal that it is printed on."""
+    wrong = []
+    for form in ("--csv", "--json"):
+        command = ["table", "rows", "named.oplat", form]
+        piped = subprocess.run([str(OPLAT), *command], cwd=folder, capture_output=True, timeout=60).stdout
+        if form == "--csv" and b"\x1b[2J" not in piped:
+            wrong.append(f"{command}: a pipe gets other bytes than the table holds: {piped[:300]!r}")
+        leader, follower = pty.openpty()
+        tty.setraw(follower)
+        program = subprocess.Popen([str(OPLAT), *command], cwd=folder, stdout=follower, stderr=subprocess.DEVNULL)
+        os.close(follower)
+        printed = b""
+        try:
+            while part := os.read(leader, 1 << 16):
+                printed += part
+        except OSError:  # the end of a terminal
+            pass
+        os.close(leader)
+        program.wait(60)
+        # A quoted cell of CSV may hold line ends.
+        wrong += [each for each in check_text(f"{command} on a terminal", "standard output", printed)
+                  if form != "--csv" or "begins a line" not in each]
+        if not SHOWN.search(printed):
+            wrong.append(f"{command} on a terminal: the name does not turn up: {printed[:300]!r}")
+    return wrong
+
+
 # ---- workers ----
 WORKER = '''
 import json, os, sys
@@ -392,7 +422,7 @@ def main():
         cases = [case for source in (onnx_cases, table_cases, paddle_cases, text_cases, caffe2_cases, worker_cases, command_line_cases) for case in source(folder)]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
             found = [wrong for wrongs in pool.map(lambda case: run(case[0], *case[1], folder=folder, **case[2]), cases) for wrong in wrongs]
-        found += printed_as_they_are(folder) + list(printers())
+        found += printed_as_they_are(folder) + on_a_terminal(folder) + list(printers())
     for wrong in found:
         print(wrong)
     print(f"{len(cases)} runs, {len(found)} wrong")

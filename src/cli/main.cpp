@@ -42,21 +42,18 @@ class HelpFormatter : public CLI::Formatter {
 
   /// At least two blanks come before the description, or it begins on a line of its own.
   static std::string entry(const std::string& name, const std::string& description) {
+    const std::string new_line = "\n" + std::string(kTextColumn, ' ');
     std::string text = "  " + name;
-    if (text.size() > kTextColumn - 2) text += "\n" + std::string(kTextColumn, ' ');
-    std::size_t column = std::min(text.size(), kTextColumn);
-    text.append(kTextColumn - column, ' ');
-    column = kTextColumn;
+    if (text.size() > kTextColumn - 2)
+      text += new_line;
+    else
+      text.resize(kTextColumn, ' ');
+    std::size_t column = kTextColumn;
     std::istringstream words(description);
     for (std::string word; words >> word; column += word.size()) {
-      if (column > kTextColumn && column + 1 + word.size() > kColumns) {
-        text += "\n" + std::string(kTextColumn, ' ');
-        column = kTextColumn;
-      }
-      if (column > kTextColumn) {
-        text += ' ';
-        ++column;
-      }
+      const bool fits = column + 1 + word.size() <= kColumns;
+      if (column > kTextColumn) text += fits ? " " : new_line;
+      column = fits ? column + (column > kTextColumn ? 1 : 0) : kTextColumn;
       text += word;
     }
     return text + "\n";

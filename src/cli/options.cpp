@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/name_value.hpp"
 #include "base/text.hpp"
 #include "cli/text_output.hpp"
 
@@ -35,47 +36,11 @@ void add_model_options(const Command& command, ModelOptions& to) {
       .repeatable();
 }
 
-std::vector<std::int64_t> without_repeats(const std::vector<std::int64_t>& numbers) {
-  std::vector<std::int64_t> once;
-  for (const std::int64_t number : numbers) {
-    if (std::find(once.begin(), once.end(), number) == once.end()) once.push_back(number);
-  }
-  return once;
-}
-
-Result<std::pair<std::string, std::string>> name_value(const std::string& flag,
-                                                       const std::string& text) {
-  const auto wrong = [&](std::string_view what) {
-    return fail(Code::Usage, "{} {}: {}", flag, base::printable(text), what);
-  };
-  std::string name;
-  std::size_t at = 0;
-  if (text.starts_with('"')) {
-    for (at = 1; at < text.size() && text[at] != '"'; ++at) {
-      const bool escapes = text[at] == '\\' && at + 1 < text.size();
-      if (escapes) ++at;
-      name += text[at];
-    }
-    if (at == text.size()) return wrong("the name has a quote \" that is not closed");
-    ++at;
-    if (at == text.size() || text[at] != '=')
-      return wrong("write an = after the quoted name: '\"NAME\"=VALUE'");
-  } else {
-    at = std::min(text.find('='), text.size());
-    name = text.substr(0, at);
-  }
-  if (name.empty() || at + 1 >= text.size())
-    return wrong(
-        "write NAME=VALUE; a name that holds = or begins with \" is quoted: "
-        "'\"a=b\"=VALUE'");
-  return std::pair(std::move(name), text.substr(at + 1));
-}
-
 Result<formats::ShapeOptions> shape_options(const ModelOptions& options) {
   formats::ShapeOptions shapes;
   shapes.batch = options.batch;
   for (const std::string& text : options.shapes) {
-    OPLAT_TRY(pair, name_value("--shape", text));
+    OPLAT_TRY(pair, base::name_value("--shape", text));
     std::vector<std::int64_t> dims;
     for (const std::string& part : base::split(pair.second, 'x')) {
       const auto dim = base::parse_int(part);
@@ -99,7 +64,7 @@ Result<formats::ShapeOptions> shape_options(const ModelOptions& options) {
 Result<std::map<std::string, std::string>> input_options(const ModelOptions& options) {
   std::map<std::string, std::string> inputs;
   for (const std::string& text : options.inputs) {
-    OPLAT_TRY(pair, name_value("--input", text));
+    OPLAT_TRY(pair, base::name_value("--input", text));
     if (!inputs.emplace(pair.first, pair.second).second)
       return fail(Code::Usage, "--input {} is given twice", base::printable(pair.first));
   }
@@ -173,13 +138,9 @@ void add_form(const Command& command, FormOptions& to, report::Forms forms) {
       .type_name("FILE");
 }
 
-Status check_out(const FormOptions& form, std::span<const std::string> inputs) {
+Status check_out(const FormOptions& form, const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) OPLAT_CHECK(refuse_to_replace(form.out, input));
   return {};
-}
-
-Status check_out(const FormOptions& form, std::initializer_list<std::string> inputs) {
-  return check_out(form, std::span(inputs.begin(), inputs.size()));
 }
 
 }  // namespace oplat::cli

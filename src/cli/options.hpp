@@ -3,13 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
@@ -79,16 +76,6 @@ void add_form(const Command& command, FormOptions& to) {
 }
 /// Code::Usage if --out names one of the files that the command reads. Commands ask before they do
 /// anything else, so that no work is lost.
-Status check_out(const FormOptions& form, std::span<const std::string> inputs);
-Status check_out(const FormOptions& form, std::initializer_list<std::string> inputs);
-
-/// Each number once, in the order of their first places: what a list such as --batch 1,8,1 asks
-/// for.
-std::vector<std::int64_t> without_repeats(const std::vector<std::int64_t>& numbers);
-
-/// "NAME=VALUE", split at the first "="; a name that holds one is quoted: "\"a=b\"=VALUE", in which
-/// \" and \\ stand for " and \. Code::Usage if name or value is empty.
-Result<std::pair<std::string, std::string>> name_value(const std::string& flag,
-                                                       const std::string& text);
+Status check_out(const FormOptions& form, const std::vector<std::string>& inputs);
 
 }  // namespace oplat::cli

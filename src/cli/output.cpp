@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/files.hpp"
+#include "base/message.hpp"
 #include "cli/print.hpp"
 #include "report/renderer.hpp"
 
@@ -24,16 +25,25 @@ Status print_report(const FormOptions& form, report::ReportModel model) {
 
 Status print_report(std::string_view form, report::ReportModel model) {
   const char* no_color = std::getenv("NO_COLOR");
-  model.options.colour = ::isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
-  OPLAT_CHECK(report::render(form, model, std::cout));
+  const bool colours = no_color == nullptr || *no_color == '\0';
+  if (::isatty(STDOUT_FILENO) == 0) {
+    OPLAT_CHECK(report::render(form, model, std::cout));
+  } else {
+    // A file or a program gets the bytes of a table as they are; a terminal would obey them.
+    model.options.colour = colours;
+    std::ostringstream text;
+    OPLAT_CHECK(report::render(form, model, text));
+    std::cout << base::printable_lines(text.view(), colours);
+  }
   std::cout.flush();
   if (!std::cout) return fail(Code::Write, "cannot write to standard output");
   return {};
 }
 
 void print_json(const nlohmann::ordered_json& document) {
-  std::cout << document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-            << "\n";
+  const std::string text =
+      document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  std::cout << (::isatty(STDOUT_FILENO) != 0 ? base::printable_lines(text) : text);
 }
 
 void print_warnings(std::span<const std::string> warnings, const Verbosity& verbosity) {

@@ -2,6 +2,7 @@
 /// Texts of flags parsed into typed values.
 #include "cli/requests.hpp"
 
+#include "base/name_value.hpp"
 #include "runtimes/worker_command.hpp"
 
 namespace oplat::cli {
@@ -26,7 +27,7 @@ Result<app::RuntimeRequest> runtime_request(const RunOptions& options) {
   request.device = options.device;
   request.cpu = options.cpu;
   for (const std::string& text : options.options) {
-    OPLAT_TRY(pair, name_value("--option", text));
+    OPLAT_TRY(pair, base::name_value("--option", text));
     request.options[pair.first] = pair.second;
   }
   return request;
