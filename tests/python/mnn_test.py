@@ -155,6 +155,17 @@ class Mnn(unittest.TestCase):
         with self.assertRaises(Failed):
             self.worker.run(opened["handle"])
 
+    def test_dozens_of_parts_and_arrays_in_views_are_known(self):
+        """As in grouped convolutions and in front of a ViT: the key says all, so that the kernel can be measured."""
+        for write, op, word in ((write_parts, "Raster", '"slicePoints'), (write_token, "Raster", "f32c[1,1,8]")):
+            model = write(self.worker, self.folder / f"{write.__name__}.mnn")
+            keys = [kernel["key"] for kernel in self.worker.plan(question(model=str(model)))["kernels"]]
+            self.assertEqual([key for key in keys if "?" in key], [])
+            found = next(key for key in keys if parse(key).op == op and word in key.replace("\\", ""))
+            for copies in (1, 3):
+                opened = self.worker.open(opening(found, copies=copies))
+                self.assertGreater(self.worker.run(opened["handle"]), 0)
+
     def test_the_empty_call(self):
         opened = self.worker.open(opening("Relu/14{}(f32[1,16])->(f32[1,16])", copies=64, results_as_outputs=True))
         self.assertGreater(self.worker.run(opened["handle"]), 0)
@@ -207,6 +218,29 @@ class Mnn(unittest.TestCase):
 
     def test_the_converter_that_reports_is_not_imported(self):
         self.assertFalse([name for name in sys.modules if name.startswith(("MNN.tools", "aliyun"))])
+
+
+def write_parts(worker, file):
+    """40 parts of the channels, each with a convolution of its own."""
+    build = Build()
+    x = build.convert(build.input(f32(1, 80, 4, 4)), "NCHW", "NC4HW4")
+    x = build.add("relu", {"type": "ReLU", "main_type": "Relu", "main": {"slope": 0.0}}, [x])[0]
+    points = list(range(2, 80, 2))
+    parts = build.add("parts", {"type": "Slice", "main_type": "Slice", "main": {"axis": 1, "slicePoints": points, "sourceType": "CAFFE"}}, [x], 40)
+    build.outputs = [build.convert(convolution(build, part, f"c{number}", 2, 4), "NC4HW4", "NCHW") for number, part in enumerate(parts)]
+    build.write(worker.engine, file, 1)
+    return file
+
+
+def write_token(worker, file):
+    """A row of floats that the model holds in front of the rows that it is given."""
+    build = Build()
+    x = build.add("relu", {"type": "ReLU", "main_type": "Relu", "main": {"slope": 0.0}}, [build.input(f32(1, 5, 8))])[0]
+    joined = build.add("joined", {"type": "Concat", "main_type": "Axis", "main": {"axis": 1}}, [build.constant(f32(1, 1, 8, constant=True)), x])
+    build.add("y", {"type": "UnaryOp", "main_type": "UnaryOp", "main": {"opType": "ABS"}}, joined)
+    build.outputs = [len(build.names) - 1]
+    build.write(worker.engine, file, 1)
+    return file
 
 
 def write_net_of_open_batch(worker, file):

@@ -171,12 +171,17 @@ class Planner:
             walk(index)
         return found
 
+    def _is_data(self, index):
+        """Whether a constant is an array that a view copies elements of, such as the class token of a ViT, and not a
+        shape or a list of axes that says how."""
+        return index in self.constant and self.value(index).dtype == "f32"
+
     def _frontier(self, index):
         """The values in memory that a view is made of, and their shapes."""
         sources = []
 
         def walk(each):
-            if each in self.real:
+            if each in self.real or self._is_data(each):
                 if each not in sources:
                     sources.append(each)
             elif each not in self.constant:
