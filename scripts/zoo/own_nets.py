@@ -273,6 +273,16 @@ def ds_cnn(frames, features, width):
     return model, {"features": torch.randn(1, 1, frames, features)}
 
 
+def mobilenet_v1(size):
+    """Its blocks as (results, stride) of the convolution over all channels and of the depthwise one before it."""
+    blocks = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1)]
+    parts, inputs = [conv_norm(3, 32, 3, 2)], 32
+    for outputs, stride in blocks:
+        parts += [conv_norm(inputs, inputs, 3, stride, inputs), conv_norm(inputs, outputs, 1)]
+        inputs = outputs
+    return nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, 1000)), image(size)
+
+
 def unet(size, **named):
     return Unet(**named), image(size)
 
@@ -289,7 +299,7 @@ def espcn(size, scale):
 
 
 BUILDERS = {f.__name__: f for f in (bert, gpt, translator, mlp_mixer, lstm_tagger, gru_speech, mlp, resnet_cifar, lenet,
-                                    ds_cnn, unet, tcn, espcn)}
+                                    ds_cnn, mobilenet_v1, unet, tcn, espcn)}
 
 
 def build(builder, **arguments):

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 ZOO = ROOT / "data" / "zoo.tsv"
 MODELS = ROOT / "models"
-SETS = ("demo", "zoo", "tests")
+SETS = ("demo", "zoo", "tests", "more")
 # The files whose text decides what a source makes.
 SOURCES = {
     "torchvision": ("torchvision_nets.py", "realistic.py", "export.py"),
