@@ -2,9 +2,11 @@
 """Operators of a space as models of MNN in a folder, with a meta.pkl that lists them."""
 from __future__ import annotations
 
+import csv
 import hashlib
 import importlib
 import inspect
+import io
 import itertools
 import json
 import os
@@ -12,12 +14,14 @@ import tempfile
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable
 
-from oplat.errors import InputError
+from oplat.errors import InputError, PredictionWarning
 
 from . import operators
-from .parser import evaluating, parse_yaml, sample_input
+from .meter import description, model_files
+from .parser import (Latency, RecordedModel, evaluating, features, parse_yaml, predict_latency, record, sample_input,
+                     warn_of_decisions)
 
 if TYPE_CHECKING:
     import torch
@@ -37,34 +41,73 @@ def file_name(class_name: str, text: str, input_shape: list[int]) -> str:
     return f"{class_name}-{digest}.mnn"
 
 
-def convert2mnn(model: torch.nn.Module, input_shape: list[int], path: str | os.PathLike[str], verbose: bool = False) -> None:
-    """Writes a module as a model of MNN, through ONNX, on CPU. InputError if torch cannot export it."""
+def export_onnx(model: torch.nn.Module, input_shape: list[int], path: str | os.PathLike[str], verbose: bool = False) -> None:
+    """Writes a module as an ONNX model, on CPU. InputError if torch cannot export it."""
     import torch
 
     # torch 2.9's new exporter needs packages that torch does not bring.
     options = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
+    try:
+        with evaluating(model), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of torch's exporter, about tracing
+            torch.onnx.export(model, sample_input(model, input_shape), os.fspath(path), opset_version=13, verbose=verbose, **options)
+    except Exception as error:  # the module is the caller's
+        raise InputError(f"{type(model).__name__} on {list(input_shape)} cannot be exported: {type(error).__name__}: {error}") from error
+
+
+def convert2mnn(model: torch.nn.Module, input_shape: list[int], path: str | os.PathLike[str], verbose: bool = False) -> str:
+    """Writes a module as a model of MNN, through ONNX, on CPU: into a file, or into a folder that exists, under a name of
+    its own. Returns the file's name. InputError if torch cannot run or export it on such an input; a PredictionWarning if
+    it decides by values, since only the path of one input is exported."""
+    recorded = record(model, input_shape)
+    warn_of_decisions(recorded, 2)
+    target = Path(path)
+    if target.is_dir():
+        target /= file_name(recorded.name, structure(recorded), recorded.input_shape)
     with tempfile.TemporaryDirectory(prefix="oplat-mmt.") as folder:
         onnx = Path(folder, "model.onnx")
+        export_onnx(model, recorded.input_shape, onnx, verbose)
         try:
-            with evaluating(model), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of torch's exporter, about tracing
-                torch.onnx.export(model, sample_input(model, input_shape), str(onnx), opset_version=13, verbose=verbose, **options)
-        except Exception as error:  # the module is the caller's
-            raise InputError(f"{type(model).__name__} on {list(input_shape)} cannot be exported: {type(error).__name__}: {error}") from error
-        operators.mnn_tool("convert", onnx, Path(path).absolute())
+            operators.mnn_tool("convert", onnx, target.absolute())
+        except operators.MnnFailed as error:
+            raise operators.MnnFailed(f"{recorded.name} on {recorded.input_shape}: {error}") from error
+    return target.name
+
+
+def structure(recorded: RecordedModel) -> str:
+    """What tells a model from others of its class, also where its repr does not say it."""
+    return json.dumps(recorded.to_json()["root"])
 
 
 def export_one(cls: Any, parameters: dict[str, Any] | None, input_shape: list[int], folder: Path) -> dict[str, Any]:
     """The attributes of one operator, whose model is in the folder afterwards."""
+    for name, value in (parameters or {}).items():
+        if not operators.is_storable(value):
+            raise InputError(f"{cls.__name__}: {name}={value!r} cannot be stored; numbers, texts, truth values, lists, tuples and dicts can")
+    import torch
+
     try:
-        module = cls(**(parameters or {}))
+        # The same weights in every export, so that an operator that did not change is the same file.
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            module = cls(**(parameters or {}))
     except Exception as error:  # the class is the caller's
         raise InputError(f"{cls.__name__}({arguments(parameters)}): {type(error).__name__}: {error}") from error
     text = repr(module)
     name = file_name(cls.__name__, f"{cls.__module__} {arguments(parameters)} {text}", input_shape)
     convert2mnn(module, input_shape, folder / name)
+    store_class(cls, folder / f"{name}.pj")
     return {"input_shape": input_shape, "init_param": parameters, "mnn_fname": name, "avg": 0, "max": 0, "min": 0, "repr": text,
             "set_path": str(folder)}
+
+
+def store_class(cls: Any, path: Path) -> None:
+    """The name of a class as a pickle, which the original reads next to a model, and oplat never. Not of a class that
+    cannot be imported."""
+    module, name = cls.__module__, cls.__qualname__
+    if all(part.isidentifier() and part.isascii() for part in f"{module}.{name}".split(".")):
+        protocol = 4 if "." in name else 2
+        path.write_bytes(bytes((0x80, protocol)) + f"c{module}\n{name}\n.".encode())
 
 
 def arguments(parameters: dict[str, Any] | None) -> str:
@@ -74,7 +117,7 @@ def arguments(parameters: dict[str, Any] | None) -> str:
 def class_of(package: str, name: str) -> Any:
     try:
         found = getattr(importlib.import_module(package), name)
-    except Exception as error:  # importing runs the package's own code
+    except (Exception, SystemExit) as error:  # importing runs the package's own code
         raise InputError(f"{package}.{name}: {type(error).__name__}: {error}") from error
     if not callable(found):
         raise InputError(f"{package}.{name} is not a class")
@@ -84,10 +127,10 @@ def class_of(package: str, name: str) -> Any:
 def export_all(wanted: list[tuple[Any, dict[str, Any] | None, list[int]]], folder: Path, verbose: bool) -> Exported:
     folder.mkdir(parents=True, exist_ok=True)
     result = Exported()
-    for cls, parameters, shape in wanted:
+    for cls, parameters, shape in operators.progress(wanted, "exported"):
         try:
             result.operators.append(export_one(cls, parameters, shape, folder))
-        except InputError as error:
+        except (InputError, operators.MnnFailed) as error:
             result.left_out.append(str(error))
             print(f"left out: {error}")
             continue
@@ -133,3 +176,83 @@ def register(cls: Any, folder: str | os.PathLike[str], **parameters: Any) -> Exp
     meta = Path(folder, operators.META)
     operators.store(meta, result.operators + (operators.load(meta) if meta.exists() else []))
     return result
+
+
+def export_models(net: torch.nn.Module, input_shape: list[int], folder: str | os.PathLike[str], verbose: bool = False) -> str:
+    """Exports a network for meter_models() and validation(): a model of MNN, and a *meta.json with what the network
+    executes. Also a .pth of torch, which oplat never loads, for the original's own programs. Files are named by a hash
+    of what is executed. Returns the name of the model's file."""
+    import torch
+
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    recorded = record(net, input_shape)
+    name = convert2mnn(net, input_shape, place / file_name(recorded.name, structure(recorded), recorded.input_shape), verbose)
+    stem = name.removesuffix(".mnn")
+    try:
+        torch.save(net, place / f"{stem}.pth")
+    except Exception as error:  # a class that pickle cannot find
+        (place / f"{stem}.pth").unlink(missing_ok=True)
+        warnings.warn(f"no {stem}.pth for the original: {type(error).__name__}: {error}", PredictionWarning, stacklevel=2)
+    about = {"torch_name": f"{stem}.pth", "input_shape": recorded.input_shape, "recorded": recorded.to_json()}
+    operators.write_text(place / f"{stem}meta.json", json.dumps(about))
+    return name
+
+
+@dataclass(frozen=True)
+class Validated:
+    """A network, measured and predicted."""
+
+    model: str
+    true_ms: float
+    predicted: Latency
+
+    @property
+    def error_ms(self) -> float:
+        return self.predicted - self.true_ms
+
+
+def validation(folder: str | os.PathLike[str], ops_path: str | os.PathLike[str], verbose: bool = False,
+               save_path: str | os.PathLike[str] | None = None,
+               lp: Callable[[Any, Any, list[int]], float] | None = None) -> list[Validated]:
+    """Prints the measured and the predicted latency of each network that export_models() exported and meter_models()
+    measured; `verbose` each as it is predicted. `lp` predicts in place of predict_latency(): a function such as
+    latency_predictor, of what was recorded of a network, the path of the table, and the input's shape. `save_path` is a
+    CSV file for latency_predictor. Needs neither torch nor MNN."""
+    found = []
+    for path in operators.progress(model_files(folder), "predicted"):
+        about = description(path)
+        try:
+            recorded = RecordedModel.from_json(about.get("recorded"))
+        except ValueError as error:
+            raise InputError(f"{path}: says nothing of what the network executes; export it again with export_models()") from error
+        try:
+            true_ms = float(about["latency"]["Avg"])
+        except (KeyError, TypeError, ValueError):
+            warnings.warn(f"{path.name}: is not measured and left out; meter_models() measures it", PredictionWarning, stacklevel=2)
+            continue
+        predicted = (lp or predict_latency)(recorded, ops_path, recorded.input_shape)
+        if not isinstance(predicted, Latency):
+            predicted = Latency.unknown(predicted)
+        found.append(Validated(about["torch_name"], true_ms, predicted))
+        if verbose:
+            print(f"{found[-1].model}: latency: {true_ms} pred_latency: {float(predicted)}")
+    if not found:
+        raise InputError(f"{os.fspath(folder)}: has no measured model; meter_models() measures them")
+    lines = [(each.model, f"{each.true_ms:.4f}", f"{each.predicted:.4f}", f"{each.error_ms:+.4f}", each.predicted.range_text()) for each in found]
+    print(operators.rendered(("model", "latency_true(ms)", "latency_pred(ms)", "error(ms)", "interval(ms)"), lines))
+    mean = sum(abs(each.error_ms) / each.true_ms for each in found) / len(found)
+    print(f"{len(found)} models, mean error {100 * mean:.1f} %")
+    if save_path is not None:
+        store_pairs(Path(save_path), found)
+    return found
+
+
+def store_pairs(path: Path, found: list[Validated]) -> None:
+    """The columns of the original, and those that describe a network to latency_predictor."""
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["", "model", "latency_true(ms)", "latency_pred(ms)", "modules", "result_bytes"])
+    for number, each in enumerate(found):
+        lines.writerow([number, each.model, repr(each.true_ms), repr(float(each.predicted)), *features(each.predicted)])
+    operators.write_text(path, text.getvalue())

@@ -1,20 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of operators (meta.pkl, meta_latency.pkl) as dicts of the original's attributes."""
+"""Tables of operators (meta.pkl, meta_latency.pkl) as dicts of the original's attributes, and what its parts share."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import platform
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from oplat import _core
-from oplat.errors import InputError, RuntimeUnavailable
+from oplat.errors import InputError, RuntimeUnavailable, WriteError
 
 META = "meta.pkl"
 LATENCY = "meta_latency.pkl"
 INSTALL = "python3 -m venv .venv-mnn && .venv-mnn/bin/pip install MNN==3.6.1"
+Item = TypeVar("Item")
+
+
+class MnnFailed(RuntimeUnavailable):
+    """MNN is there, but cannot convert or run this model."""
+
+
+@dataclass(frozen=True)
+class ClassName:
+    """The class of an operator, which tables of MMT 1 and 2.0 name (`classname`). It is never imported."""
+
+    module: str
+    name: str
 
 
 def plain(value: Any) -> Any:
@@ -25,6 +42,8 @@ def plain(value: Any) -> Any:
         return value
     if set(value) == {"tuple"}:
         return tuple(plain(each) for each in value["tuple"])
+    if set(value) == {"global"}:
+        return ClassName(*value["global"])
     if set(value) == {"dict"}:
         return {plain(key): plain(each) for key, each in value["dict"]}
     return {name: plain(each) for name, each in value.items()}
@@ -32,12 +51,14 @@ def plain(value: Any) -> Any:
 
 def packed(value: Any) -> Any:
     """The reverse of plain()."""
+    if isinstance(value, ClassName):
+        return {"global": [value.module, value.name]}
     if isinstance(value, tuple):
         return {"tuple": [packed(each) for each in value]}
     if isinstance(value, list):
         return [packed(each) for each in value]
     if isinstance(value, dict):
-        if all(isinstance(name, str) and name not in ("tuple", "dict") for name in value):
+        if all(isinstance(name, str) and name not in ("tuple", "dict", "global") for name in value):
             return {name: packed(each) for name, each in value.items()}
         return {"dict": [[packed(key), packed(each)] for key, each in value.items()]}
     return value
@@ -58,13 +79,86 @@ def store(path: str | os.PathLike[str], operators: list[dict[str, Any]]) -> None
     _core.mmt_write(path, text)
 
 
+def is_storable(value: Any) -> bool:
+    """Whether a table can hold a parameter."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_storable, value))
+    if isinstance(value, dict):
+        return all(is_storable(key) and is_storable(each) for key, each in value.items())
+    if isinstance(value, float):
+        return value - value == 0  # finite
+    return value is None or isinstance(value, (bool, str)) or (isinstance(value, int) and -2**63 <= value < 2**63)
+
+
+def write_text(path: Path, text: str) -> None:
+    """In place of what the file holds, which is whole at every moment."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise WriteError(f"{path}: cannot write: {error.strerror}") from error
+
+
+def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
+    """The items one by one; says on a terminal how far they are."""
+    shown = sys.stderr is not None and sys.stderr.isatty()
+    try:
+        for number, item in enumerate(items):
+            if shown:
+                print(f"\r{what} {number} of {len(items)}", end="", file=sys.stderr, flush=True)
+            yield item
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def rendered(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table of text."""
+    everything = [head, *lines]
+    widths = [max(len(line[column]) for line in everything) for column in range(len(head))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in everything)
+
+
+def processor() -> str:
+    """Of this machine."""
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if line.startswith(("model name", "Hardware")):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def quiet_environment() -> dict[str, str]:
+    """As workers have it: without what changes times and is not part of a setting."""
+    return {name: value for name, value in os.environ.items()
+            if name != "LD_PRELOAD" and not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+
+
+def mnn_python() -> str:
+    return os.environ.get("OPLAT_MNN_PYTHON") or sys.executable
+
+
+def mnn_version() -> str:
+    """Of the MNN that mnn_tool() runs. RuntimeUnavailable with the command that installs it."""
+    program = "import importlib.metadata as packages; print(packages.version('MNN'))"
+    try:
+        done = subprocess.run([mnn_python(), "-B", "-c", program], env=quiet_environment(), capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise RuntimeUnavailable(f"cannot run {mnn_python()}: {error.strerror}; set OPLAT_MNN_PYTHON to an interpreter that has MNN; "
+                                 f"install it: {INSTALL}") from error
+    if done.returncode:
+        raise RuntimeUnavailable(f"{mnn_python()} has no MNN; install it: {INSTALL}; and set OPLAT_MNN_PYTHON to that interpreter")
+    return done.stdout.strip()
+
+
 def mnn_tool(*arguments: object) -> str:
     """Runs a task of oplat.workers.mnn.tool where MNN is installed ($OPLAT_MNN_PYTHON, else this interpreter).
-    RuntimeUnavailable with its words if it fails, and with the command that installs MNN if that is missing."""
-    python = os.environ.get("OPLAT_MNN_PYTHON") or sys.executable
-    # As for workers, without what changes times and is not part of a setting.
-    environment = {name: value for name, value in os.environ.items()
-                   if name != "LD_PRELOAD" and not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+    MnnFailed with its words if it fails, RuntimeUnavailable with the command that installs MNN if that is missing."""
+    python = mnn_python()
+    environment = quiet_environment()
     package = str(Path(__file__).resolve().parents[2])
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
     command = [python, "-B", "-m", "oplat.workers.mnn.tool", *map(str, arguments)]
@@ -73,7 +167,8 @@ def mnn_tool(*arguments: object) -> str:
     except OSError as error:
         raise RuntimeUnavailable(f"cannot run {python}: {error.strerror}; set OPLAT_MNN_PYTHON to an interpreter that has MNN; install it: {INSTALL}") from error
     if done.returncode < 0:
-        raise RuntimeUnavailable(f"MNN ended its process with signal {-done.returncode}: {' '.join(map(str, arguments))}")
+        raise MnnFailed(f"MNN ended its process with signal {-done.returncode}: {' '.join(map(str, arguments))}")
     if done.returncode:
-        raise RuntimeUnavailable((done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
+        reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        raise RuntimeUnavailable(reason) if INSTALL in reason else MnnFailed(reason)
     return done.stdout

@@ -2,10 +2,13 @@
 """oplat.mmt: tables and spaces; with torch, predictions; with torch and MNN ($OPLAT_MNN_PYTHON), the whole workflow."""
 import contextlib
 import io
+import json
 import os
+import pickle
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import textwrap
 import unittest
@@ -84,7 +87,10 @@ class Tables(Files):
         self.assertEqual([each["class"] for each in found], ["Linear", "Linear", "Conv2d", "Conv2d", "ReLU"])
         self.assertEqual(found[2]["parameters"]["padding"], 0)
         self.assertIsNone(found[4]["parameters"])
-        for text, word in (("- 1", "a list"), ("torch.nn: 1", "'1'"), ("torch.nn:\n    ReLU:\n        no_params: 3", "no_params")):
+        for text, word in (("- 1", "a list"), ("torch.nn: 1", "'1'"), ("torch.nn:\n    ReLU:\n        no_params: 3", "no_params"),
+                           ("", "is empty"), ("torch.nn", "expected packages"), ("torch.nn: {ReLU: None}", "'None'"),
+                           ("torch.nn: {ReLU: {? [1, 2] : [1]}}", "bad.yaml"), ("torch.nn: {A: {b: [{c: 1}], input_shape: [[1]]}}", "a map"),
+                           ("torch.nn: {A: {b: [1], input_shape: [[1, -1]]}}", "dimension -1"), ("a: {b: [", "bad.yaml")):
             with self.assertRaisesRegex(oplat.InputError, word):
                 parse_yaml(self.write("bad.yaml", text))
 
@@ -166,6 +172,69 @@ class Predictions(Files):
         with self.assertRaisesRegex(oplat.InputError, "no operator with a latency"):
             predict_latency(self.model(), self.table(entry("A", [1], 0)), [1, 4, 8, 8])
 
+    def test_decisions_by_values_are_said(self):
+        class Choice(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second = torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)
+
+            def forward(self, x):
+                return self.first(x) if x.sum() > 0 else self.second(x)
+
+        path = self.table(entry("Linear(in_features=8, out_features=8, bias=True)", [1, 8], 0.5))
+        for _ in range(3):  # the same input each time
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                total = predict_latency(Choice(), path, [1, 8])
+            self.assertEqual([part.ms for part in total.parts if part.source == "table"], [0.5])
+            self.assertIn("Choice decides by values of its tensors (Choice: local_scalar_dense)", str(caught[0].message))
+
+    def test_shapes_that_are_none(self):
+        path = self.table(entry("Block-1", [1, 4, 8, 8], 2.0))
+        for shape in ("1,4,8,8", 4, [], None, [1, -4, 8, 8], [1, 4.0, 8, 8], [True]):
+            with self.assertRaisesRegex(oplat.InputError, "the input shape is"):
+                predict_latency(self.model(), path, shape)
+        with self.assertRaisesRegex(oplat.InputError, "expected a torch.nn.Module"):
+            predict_latency("resnet18", path, [1, 4, 8, 8])
+
+    def test_modules_that_fail_inside_are_left_where_they_were_called(self):
+        block = self.block("Block-1")
+
+        class Careful(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.wrong, self.block = torch.nn.Linear(3, 3), block
+
+            def forward(self, x):
+                try:
+                    x = self.wrong(x)
+                except RuntimeError:
+                    pass
+                return self.block(x)
+
+        path = self.table(entry("Block-1", [1, 4, 8, 8], 2.0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parts = predict_latency(torch.nn.Sequential(Careful(), torch.nn.ReLU()), path, [1, 4, 8, 8]).parts
+        self.assertEqual([part.name for part in parts], ["Block-1", "ReLU: relu"])
+
+    def test_summary_lists_the_modules_of_some_classes(self):
+        from oplat.mmt.parser import summary_model
+
+        model = self.model()
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            found = summary_model(model, [1, 4, 8, 8], [type(model.first), type(model.second), torch.nn.Conv2d, torch.nn.Linear],
+                                  verbose=True)
+        self.assertEqual(found, [("Block-1", [1, 4, 8, 8], [1, 4, 8, 8]), ("Block-2", [1, 4, 8, 8], [1, 4, 8, 8]),
+                                 ("Linear(in_features=4, out_features=10, bias=True)", [1, 4], [1, 10])])
+        lines = printed.getvalue().splitlines()
+        self.assertEqual(lines[0], "first belongs to Block")
+        self.assertRegex(lines[-4], r"^ops +input_shape +out_shape$")
+        self.assertRegex(lines[-3], r"^Block-1 +\[1, 4, 8, 8\] +\[1, 4, 8, 8\]$")
+        with self.assertRaisesRegex(oplat.InputError, "classes"):
+            summary_model(model, [1, 4, 8, 8], ["Conv2d"])
+
     def test_embeddings_get_indices(self):
         model = torch.nn.Sequential(torch.nn.Embedding(10, 4), torch.nn.Linear(4, 4))
         path = self.table(entry("Linear(in_features=4, out_features=4, bias=True)", [1, 3, 4], 0.5))
@@ -176,21 +245,30 @@ class Predictions(Files):
 
 @unittest.skipUnless(torch and HAS_MNN, "torch or MNN is not installed")
 class Workflow(Files):
-    def test_the_recipe_of_the_guide(self):
+    def test_what_the_guide_shows(self):
+        """Its files and recipes, then the lines of MMT's own page that it quotes, as they are."""
         page = Path(__file__).resolve().parents[3] / "docs/guide/from-mmt.md"
         if not page.exists():
             self.skipTest(f"no {page}")
-        recipe, = re.findall(r"^```python recipe\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-        before = os.getcwd()
-        self.addCleanup(os.chdir, before)
-        os.chdir(self.folder)
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            exec(compile(recipe, str(page), "exec"), {})  # our own page
-        self.assertRegex(printed.getvalue(), r"Linear: addmm .* estimate")
-        self.assertRegex(printed.getvalue(), r"Conv2d\(3, 16.* table")
-        self.assertRegex(printed.getvalue(), r"\n[0-9.]+ ms, [0-9.]+ to [0-9.]+\n$")
+        blocks = re.findall(r"^```(\S+) (\S+)\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for _, name, text in blocks:
+            if name in ("ops.yaml", "resnet18.py"):
+                self.write(name, text)
+        recipes = [text for kind in blocks for text in kind[2:] if kind[:2] == ("python", "recipe")]
+        quoted = [text for kind in blocks for text in kind[2:] if kind[:2] == ("python", "mmt")]
+        self.assertEqual((len(recipes), len(quoted)), (3, 4))
+        # 224 x 224 takes a table of its own. The fragment of a class is not a program, and the folder not one of a test.
+        rows = [entry("Conv2d(3, 16, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))", [1, 3, 224, 224], 2.0),
+                entry("ResNetBasicBlock-16-16-1-3-", [1, 16, 224, 224], 8.0)]
+        table = f"path = {str(self.table(*rows))!r}"
+        lines = [table, *(text.replace('"/path/ops_folder"', '"ops"') for text in quoted[1:]), "print(f'quoted {pred_latency:.3f}')"]
+        done = subprocess.run([sys.executable, "-B", "-W", "ignore", "-c", "\n".join([*recipes, *lines])], cwd=self.folder, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in (r"\nResNetBasicBlock-16-16-1-3- +\[1, 16, 32, 32\] +\[1, 16, 32, 32\]\n", r"Linear: addmm .* estimate", r"Conv2d\(3, 16.* table",
+                      r"\n[0-9.]+ ms, [0-9.]+ to [0-9.]+\n", r"\n5 models, mean error ", r"\nsum [0-9.]+ ms, corrected [0-9.]+ ms",
+                      r"\nquoted (18|19|2\d)\.\d+\n$"):
+            self.assertRegex(done.stdout, words)
 
     def test_from_the_space_to_a_prediction(self):
         from oplat.mmt.converter import generate_ops_list, register
@@ -220,6 +298,140 @@ class Workflow(Files):
             total = predict_latency(model, copied / "meta_latency.pkl", [1, 8])
         self.assertEqual(total, found[1]["avg"])
 
+    def test_classes_that_make_no_operator_are_named(self):
+        """Each with one that does, since a space of which nothing is left is an error."""
+        from oplat.mmt.converter import generate_ops_list
+
+        self.write("oplat_blocks.py", """
+            import torch
+
+            class Picky(torch.nn.Module):
+                def __init__(self, sizes):
+                    super().__init__()
+                    {sizes: 1}
+
+                def forward(self, x):
+                    return x + 1
+
+            class Silent(torch.nn.Module):
+                pass
+
+            class Wrong(torch.nn.Module):
+                def __init__(self, width):
+                    super().__init__()
+                    self.inner = torch.nn.Linear(width, 2)
+
+                def forward(self, x):
+                    return self.inner(x)
+            """)
+        sys.path.insert(0, str(self.folder))
+        self.addCleanup(sys.path.remove, str(self.folder))
+        self.addCleanup(sys.modules.pop, "oplat_blocks", None)
+        space = self.write("ops.yaml", """
+            oplat_blocks:
+                Picky:
+                    sizes: [[1, 2], 3]
+                    input_shape: [[1, 8], [1, 8]]
+                Silent:
+                    no_params: true
+                    input_shape: [[1, 8]]
+                Wrong:
+                    width: [9]
+                    input_shape: [[1, 8]]
+            """)
+        with contextlib.redirect_stdout(io.StringIO()):
+            made = generate_ops_list(space, self.folder / "ops")
+        self.assertEqual([each["init_param"] for each in made.operators], [{"sizes": 3}])
+        for words, text in zip((r"Picky\(sizes=\[1, 2\]\): TypeError: unhashable type: 'list'", r"Silent cannot run .* NotImplementedError",
+                                r"Wrong cannot run on an input of \[1, 8\]: RuntimeError"), made.left_out):
+            self.assertRegex(text, words)
+        self.assertEqual(len(made.left_out), 3)
+
+    def test_parameters_that_no_table_holds_are_left_out(self):
+        from oplat.mmt.converter import register
+
+        for value in ({1, 2}, torch.nn.ReLU, float("inf"), 2**70):
+            with self.assertRaisesRegex(oplat.InputError, "none of 1 operators.*slope=.* cannot be stored"), contextlib.redirect_stdout(io.StringIO()):
+                register(torch.nn.LeakyReLU, self.folder / "ops", slope=[value], input_shape=[[1, 8]])
+        self.assertFalse((self.folder / "ops" / "meta.pkl").exists())
+
+    def test_networks_are_exported_measured_and_validated(self):
+        from oplat.mmt.converter import convert2mnn, export_models, validation
+        from oplat.mmt.meter import get_model_latency, meter_models
+        from oplat.mmt.predictor import latency_predictor
+
+        nets = self.folder / "nets"
+        table = self.table(entry("Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1))", [1, 3, 16, 16], 0.05))
+        out = self.folder / "pairs.csv"
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            names = [export_models(torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), *[torch.nn.Conv2d(8, 8, 3) for _ in range(depth)]),
+                                   [1, 3, 16, 16], nets) for depth in range(3)]
+            measured = meter_models(nets, times=5)
+            found = validation(nets, table, save_path=out)
+            learned = latency_predictor(str(table), out)
+            total = learned(torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.Conv2d(8, 8, 3)), table, [1, 3, 16, 16])
+        self.assertEqual(len(set(names)), 3)  # of one class and one input shape
+        self.assertEqual(set(measured), set(names))
+        self.assertEqual({each.model.removesuffix(".pth") for each in found}, {name.removesuffix(".mnn") for name in names})
+        self.assertTrue(all((nets / each.model).exists() for each in found))
+        self.assertEqual({each.true_ms for each in found}, {each["Avg"] for each in measured.values()})
+        self.assertTrue(0 <= total.low < total < total.high)
+        folder = self.folder / "one"
+        folder.mkdir()
+        name = convert2mnn(torch.nn.ReLU(), [1, 8], folder)
+        self.assertEqual([path.name for path in folder.iterdir()], [name])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.assertEqual(get_model_latency(torch.nn.ReLU(), [1, 8], folder, times=4)["repeat"], 4)
+        self.assertEqual([path.name for path in folder.iterdir()], [name])
+        with self.assertRaisesRegex(oplat.InputError, r"Linear cannot run on an input of \[1, 9\]"):
+            export_models(torch.nn.Linear(8, 8), [1, 9], nets)
+
+    def test_a_table_of_oplat_answers_in_place_of_a_correction(self):
+        from oplat.mmt.converter import export_onnx
+        from oplat.mmt.predictor import latency_predictor
+
+        model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU())
+        onnx, table = self.folder / "net.onnx", self.folder / "t.oplat"
+        export_onnx(model, [1, 3, 16, 16], onnx)
+        done = subprocess.run([oplat.program(), "profile", "--model", onnx, "--table", table, "--runtime", "mnn", "--device", "here",
+                               "--budget", "5s", "--quiet"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = latency_predictor(table, None, level=0.8)(model, None, [1, 3, 16, 16])
+            expected = oplat.Table(table).predict(onnx, level=0.8)
+        self.assertEqual((float(found), found.low, found.high), (expected.ms, expected.lo, expected.hi))
+
+    def test_measuring_needs_no_torch(self):
+        """By the interpreter of MNN, in whose environment there is none."""
+        from oplat.mmt.converter import register
+
+        register(torch.nn.ReLU, self.folder / "ops", no_params=True, input_shape=[[1, 8]])
+        shutil.copytree(self.folder / "ops", self.folder / "copied")
+        shutil.rmtree(self.folder / "ops")
+        program = ("import importlib.util, sys\nassert importlib.util.find_spec('torch') is None\nfrom oplat.mmt.meter import meter_ops\n"
+                   "print(meter_ops(sys.argv[1], times=6)[0]['measured']['runs'])")
+        done = subprocess.run([MNN, "-B", "-W", "ignore", "-c", program, self.folder / "copied"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.stdout, "6\n", done.stderr)
+
+    def test_classes_lie_next_to_models_as_names(self):
+        """The original loads them; oplat never does."""
+        from oplat.mmt.converter import register, store_class
+
+        made = register(torch.nn.ReLU, self.folder / "ops", no_params=True, input_shape=[[1, 8]])
+        path = self.folder / "ops" / (made.operators[0]["mnn_fname"] + ".pj")
+        self.assertIs(pickle.loads(path.read_bytes()), torch.nn.ReLU)  # our own bytes
+
+        class Local:
+            pass
+
+        store_class(Local, self.folder / "local.pj")
+        self.assertFalse((self.folder / "local.pj").exists())
+        store_class(json.JSONDecoder, self.folder / "j.pj")
+        self.assertIs(pickle.loads((self.folder / "j.pj").read_bytes()), json.JSONDecoder)
+
     def test_unknown_classes_are_errors_before_anything_is_written(self):
         from oplat.mmt.converter import generate_ops_list
 
@@ -227,6 +439,24 @@ class Workflow(Files):
                            ("no_such_package:\n    A:\n        no_params: true\n        input_shape: [[1]]", "no_such_package")):
             with self.assertRaisesRegex(oplat.InputError, word):
                 generate_ops_list(self.write("ops.yaml", text), self.folder / "ops")
+        self.assertFalse((self.folder / "ops").exists())
+
+
+@unittest.skipUnless(torch, "torch is not installed")
+class Packages(Files):
+    def test_packages_that_cannot_be_imported_are_named(self):
+        from oplat.mmt.converter import generate_ops_list
+
+        sys.path.insert(0, str(self.folder))
+        self.addCleanup(sys.path.remove, str(self.folder))
+        for number, (text, words) in enumerate((("class A", "SyntaxError"), ("import sys\nsys.exit(3)", "SystemExit: 3"),
+                                                ("raise ValueError('no')", "ValueError: no"), ("A = 1", "is not a class"),
+                                                ("import no_such_module", "no_such_module"))):
+            self.write(f"oplat_bad_{number}.py", text)
+            space = self.write("ops.yaml", f"oplat_bad_{number}:\n    A:\n        no_params: true\n        input_shape: [[1]]")
+            self.addCleanup(sys.modules.pop, f"oplat_bad_{number}", None)
+            with self.assertRaisesRegex(oplat.InputError, f"oplat_bad_{number}.A.*{words}"):
+                generate_ops_list(space, self.folder / "ops")
         self.assertFalse((self.folder / "ops").exists())
 
 

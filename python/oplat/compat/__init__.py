@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other systems' Python names, answered by oplat, so that programs written for them run as they are.
+
+    import oplat.compat
+    oplat.compat.install("mmt")
+
+    from mmt.parser import predict_latency   # oplat's
+
+What was a silent zero is an error or a warning here; numbers are floats that also have an interval.
+"""
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+
+from oplat.errors import UsageError
+
+# The name that is imported -> the module of oplat that is found under it.
+_MODULES = {
+    "mmt": {"mmt": "oplat.mmt", "mmt.converter": "oplat.mmt.converter", "mmt.meter": "oplat.mmt.meter", "mmt.parser": "oplat.mmt.parser",
+            "mmt.predictor": "oplat.mmt.predictor", "mmt.utils": "oplat.mmt.utils"},
+}
+
+
+def install(system: str) -> None:
+    """Makes the modules of a system importable: 'mmt'. UsageError if one of them, such as the system
+    itself, is imported already: nothing is changed then. A second call does nothing."""
+    if system not in _MODULES:
+        raise UsageError(f"{system!r}: expected {' or '.join(map(repr, sorted(_MODULES)))}")
+    modules: dict[str, ModuleType] = {name: importlib.import_module(path) for name, path in _MODULES[system].items()}
+    for name, module in modules.items():
+        there = sys.modules.get(name)
+        if there is not None and there is not module:
+            place = getattr(there, "__file__", None) or "somewhere"
+            raise UsageError(f"{name} is imported already, from {place}; call install({system!r}) first, or import oplat's own {module.__name__}")
+    for name, module in modules.items():
+        sys.modules[name] = module
