@@ -68,6 +68,8 @@ Result<FitResult> fit(const FitRequest& request, Events& events) {
     return fail(Code::Refused, "{}{}{}", result.no_composition, both ? "; and of kernels, " : "",
                 result.no_kernels);
   }
+  if (request.store && events.cancelled())
+    return fail(Code::Interrupted, "interrupted before the fit was stored");
   if (request.store)
     OPLAT_CHECK(store_fits(table, selection.device_id, selection.setting_ids.front(), fits));
   result.stored = request.store;

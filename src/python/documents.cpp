@@ -314,11 +314,13 @@ std::string Document::rendered(std::string_view form) const {
   return out.str();
 }
 
-Prediction::Prediction(app::PredictResult result, const std::vector<std::string>& of_table)
-    : Document(
-          report::PredictionReport{std::move(result.prediction), std::move(result.diagnosis)}) {
+Prediction::Prediction(app::PredictResult&& result, const std::vector<std::string>& of_table) {
   model.options.measures_here = result.measures_here;
-  auto& made = std::get<report::PredictionReport>(model.subject).prediction;
+  // In place: a search makes thousands.
+  auto& made = model.subject
+                   .emplace<report::PredictionReport>(std::move(result.prediction),
+                                                      std::move(result.diagnosis))
+                   .prediction;
   made.warnings.insert(made.warnings.end(), of_table.begin(), of_table.end());
   for (const predict::Mismatch& one : made.mismatch)
     warnings.push_back(fmt::format("mismatch: {}: asked for {}, rows have {}", one.field,

@@ -19,6 +19,7 @@ namespace oplat::python {
 
 /// What the report layer renders, and what was said while it was made.
 struct Document {
+  Document() = default;
   template <class Subject>
   explicit Document(Subject subject) {
     model.subject = std::move(subject);
@@ -36,7 +37,7 @@ struct Document {
 
 /// Of a model; complete, so it has a latency.
 struct Prediction : Document {
-  Prediction(app::PredictResult result, const std::vector<std::string>& of_table);
+  Prediction(app::PredictResult&& result, const std::vector<std::string>& of_table);
   [[nodiscard]] const predict::Prediction& of() const {
     return as<report::PredictionReport>().prediction;
   }

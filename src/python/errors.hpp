@@ -17,7 +17,7 @@ namespace oplat::python {
 
 /// The value of a result, or raise(). Call it with the GIL.
 template <class T>
-T value_of(Result<T> result) {
+T value_of(Result<T>&& result) {
   if (!result) raise(result.error());
   return *std::move(result);
 }

@@ -128,6 +128,7 @@ ProfileResult profile(const nb::object& models, const nb::object& table, const s
   request.campaign = campaign_options({budget, seed, target_error, retry_refused}, "oplat.profile");
   request.campaign.retry_loaded = retry_loaded;
   PythonEvents events(progress);
+  warn_of_models(files, events);
   auto made = events.run([&] { return app::profile(request, events); }, CallLength::Long);
   if (made.every_kernel_failed()) {
     std::vector<std::string> reasons;
@@ -162,6 +163,7 @@ Measurement measure_all(const nb::object& models, const std::string& runtime,
   request.runtime = runtime_request(runtime, threads, precision, options, device, worker_arguments);
   request.campaign = campaign_options({budget, seed, target_error, false}, "oplat.measure");
   PythonEvents events(progress);
+  warn_of_models(files, events);
   auto made = events.run([&] { return app::measure_models(request, events); }, CallLength::Long);
   std::vector<std::string> warnings = std::move(events.warnings);
   add_refusals(made.summary, warnings);
@@ -201,6 +203,7 @@ Plan plan(const nb::object& model, const std::optional<std::string>& runtime,
   request.model = file.path;
   request.inputs = of_model;
   request.runtime = runtime_request(*runtime, threads, precision, options, "", worker_arguments);
+  for (const std::string& text : file.warnings) events.warn(text);
   auto made = events.run([&] { return app::runtime_plan(request, events); });
   Plan result(std::move(made));
   result.model.warnings = events.warnings;

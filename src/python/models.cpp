@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/models.hpp"
 
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+
 #include "python/errors.hpp"
 
 namespace oplat::python {
@@ -10,12 +16,21 @@ namespace nb = nanobind;
 namespace {
 
 constexpr const char* kModelName = "model.onnx";
+constexpr const char* kGraphMethod = "_oplat_model";
 
 ModelFile model_of_bytes(const nb::bytes& bytes) {
   auto folder = value_of(base::TemporaryFolder::create("oplat-model"));
   const std::string path = (folder.path() / kModelName).string();
   check(base::write_file(path, std::string_view(bytes.c_str(), bytes.size())));
   return {path, kModelName, std::move(folder)};
+}
+
+/// What oplat.torch.Graph and the like say of themselves.
+ModelFile model_of_graph(nb::handle graph) {
+  const auto [path, name, warnings] =
+      nb::cast<std::tuple<std::string, std::string, std::vector<std::string>>>(
+          graph.attr(kGraphMethod)());
+  return {path, name, std::nullopt, warnings, nb::borrow(graph)};
 }
 
 }  // namespace
@@ -26,13 +41,14 @@ ModelFile model_file(nb::handle model) {
     return {path, path, std::nullopt};
   }
   if (PyBytes_Check(model.ptr())) return model_of_bytes(nb::borrow<nb::bytes>(model));
+  if (nb::hasattr(model, kGraphMethod)) return model_of_graph(model);
   if (nb::hasattr(model, "SerializeToString"))
     return model_of_bytes(nb::cast<nb::bytes>(model.attr("SerializeToString")()));
   Path path;
   if (!nb::try_cast(model, path))
     throw nb::type_error(
-        "a model is the path of a file, the bytes of an ONNX model, or an object with "
-        "SerializeToString()");
+        "a model is the path of a file, the bytes of an ONNX model, an object with "
+        "SerializeToString(), or what oplat.torch.export() made of a torch.nn.Module");
   return {path.text, path.text, std::nullopt};
 }
 
@@ -50,6 +66,11 @@ std::vector<ModelFile> model_files(nb::handle models) {
   }
   for (const nb::handle model : nb::iter(models)) files.push_back(model_file(model));
   return files;
+}
+
+void warn_of_models(const std::vector<ModelFile>& files, app::Events& events) {
+  for (const ModelFile& file : files)
+    for (const std::string& text : file.warnings) events.warn(text);
 }
 
 }  // namespace oplat::python

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A model as Python gives it: the path of a file, the bytes of an ONNX model, or an object that
-/// gives them.
+/// A model as Python gives it: the path of a file, the bytes of an ONNX model, an object that gives
+/// them, or an oplat.torch.Graph.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/events.hpp"
 #include "base/files.hpp"
 
 namespace oplat::python {
@@ -23,13 +24,17 @@ struct ModelFile {
   std::string path;
   std::string name;  ///< as results name it
   std::optional<base::TemporaryFolder> folder;
+  std::vector<std::string> warnings = {};  ///< of whoever made it
+  nanobind::object owner = {};             ///< who removes the file at its own end
 };
 
-/// `bytes`, an object with SerializeToString() (`onnx.ModelProto`), else a path. Throws TypeError
-/// for anything else, and WriteError if no temporary file can be made.
+/// `bytes`, an object with SerializeToString() (`onnx.ModelProto`), an oplat.torch.Graph, else a
+/// path. Throws TypeError for anything else, and WriteError if no temporary file can be made.
 ModelFile model_file(nanobind::handle model);
 /// The files of a list of models, or of a single one.
 std::vector<ModelFile> model_files(nanobind::handle models);
+/// Says what the makers of models warn of.
+void warn_of_models(const std::vector<ModelFile>& files, app::Events& events);
 
 }  // namespace oplat::python
 

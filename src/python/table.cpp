@@ -4,9 +4,11 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
@@ -33,6 +35,12 @@ using namespace nb::literals;
 
 OpenTable::OpenTable(Table opened, std::vector<std::string> said)
     : process(::getpid()), table(std::move(opened)), warnings(std::move(said)) {}
+
+void OpenTable::refuse_nested_use() {
+  raise({Code::Refused,
+         "the table is in use by a call of this very thread, which a signal's handler or the like "
+         "interrupted; open another oplat.Table there"});
+}
 
 TableHandle::TableHandle(std::string path, OpenOptions options)
     : path_(std::move(path)), options_(std::move(options)), opened_(open()) {}
@@ -85,42 +93,38 @@ void TableHandle::close() { forget(); }
 
 namespace {
 
-app::PredictRequest with_model(const app::PredictRequest& request, const ModelFile& model) {
-  app::PredictRequest asked = request;
-  asked.model = model.path;
-  return asked;
-}
-
 /// With the GIL. Throws MissingKernels if kernels have no time and the request does not allow that.
-Prediction predict_one(TableHandle& handle, const app::PredictRequest& request,
-                       const ModelFile& model, PythonEvents& events) {
+std::unique_ptr<Prediction> predict_one(TableHandle& handle, const app::PredictRequest& request,
+                                        const ModelFile& model, PythonEvents& events) {
   const auto opened = handle.opened();
-  app::PredictResult result = events.run([&] {
-    const std::lock_guard lock(opened->mutex);
-    return app::predict(request, opened->table.impl().opened, events);
-  });
+  app::PredictResult result = opened->use(
+      events, [&] { return app::predict(request, opened->table.impl().opened, events); });
   result.prediction.model = model.name;
+  result.prediction.warnings.insert(result.prediction.warnings.end(), model.warnings.begin(),
+                                    model.warnings.end());
   if (const Status complete = predict::require_complete(result.prediction); !complete)
     raise_missing(complete.error(), result.prediction.missing);
-  Prediction prediction(std::move(result), opened->warnings);
-  prediction.notes = std::exchange(events.notes, {});
+  auto prediction = std::make_unique<Prediction>(std::move(result), opened->warnings);
+  prediction->notes = std::exchange(events.notes, {});
   return prediction;
 }
 
-Prediction predict_model(TableHandle& handle, nb::handle model,
-                         const app::PredictRequest& request) {
+std::unique_ptr<Prediction> predict_model(TableHandle& handle, nb::handle model,
+                                          app::PredictRequest request) {
   const ModelFile file = model_file(model);
+  request.model = file.path;
   PythonEvents events;
-  return predict_one(handle, with_model(request, file), file, events);
+  return predict_one(handle, request, file, events);
 }
 
-std::vector<Prediction> predict_models(TableHandle& handle, nb::handle models,
-                                       const app::PredictRequest& request) {
-  std::vector<Prediction> predictions;
+std::vector<std::unique_ptr<Prediction>> predict_models(TableHandle& handle, nb::handle models,
+                                                        app::PredictRequest request) {
+  std::vector<std::unique_ptr<Prediction>> predictions;
   PythonEvents events;
   for (const nb::handle model : nb::iter(models)) {
     const ModelFile file = model_file(model);
-    predictions.push_back(predict_one(handle, with_model(request, file), file, events));
+    request.model = file.path;
+    predictions.push_back(predict_one(handle, request, file, events));
   }
   return predictions;
 }
@@ -143,13 +147,82 @@ void say_warnings(const Prediction& prediction) {
 }
 
 double objective_value(const Objective& objective, nb::handle model) {
-  const Prediction prediction =
+  const auto prediction =
       predict_model(nb::cast<TableHandle&>(objective.table), model, objective.request);
-  say_warnings(prediction);
-  const predict::Prediction& p = prediction.of();
+  say_warnings(*prediction);
+  const predict::Prediction& p = prediction->of();
   if (objective.bound == "ms") return *p.latency_ns / api::kNsPerMs;
   if (!p.interval) raise({Code::Internal, "a prediction without an interval"});
   return (objective.bound == "lo" ? p.interval->low : p.interval->high) / api::kNsPerMs;
+}
+
+/// The value of an argument, or a TypeError.
+template <class T>
+T argument(const std::string& name, nb::handle value, const char* expected) {
+  T converted{};
+  if (!nb::try_cast(value, converted))
+    throw nb::type_error(fmt::format("{}: expected {}, found {}", base::printable(name), expected,
+                                     Py_TYPE(value.ptr())->tp_name)
+                             .c_str());
+  return converted;
+}
+
+/// What a call asks for by its further arguments. By hand: a search makes thousands of calls that
+/// give few of them, and nanobind converts the defaults of the others anew in each.
+app::PredictRequest predict_request(const nb::kwargs& given) {
+  app::PredictRequest request;
+  request.plan.program = program();
+  if (given.size() == 0) return request;
+  constexpr const char* kText = "str";
+  constexpr const char* kTexts = "dict[str, str]";
+  Shapes shapes;
+  Texts data;
+  std::optional<std::int64_t> batch;
+  for (const auto& [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    const auto text = [&name, &value = value] { return argument<std::string>(name, value, kText); };
+    std::optional<std::string>* row_text = name == "device"      ? &request.rows.device
+                                           : name == "runtime"   ? &request.rows.runtime
+                                           : name == "version"   ? &request.rows.version
+                                           : name == "precision" ? &request.rows.precision
+                                                                 : nullptr;
+    if (row_text != nullptr) {
+      *row_text = argument<std::optional<std::string>>(name, value, kText);
+    } else if (name == "threads") {
+      request.rows.threads = argument<std::optional<std::int64_t>>(name, value, "int");
+    } else if (name == "shapes") {
+      shapes = argument<Shapes>(name, value, "dict[str, Sequence[int]]");
+    } else if (name == "batch") {
+      batch = argument<std::optional<std::int64_t>>(name, value, "int");
+    } else if (name == "inputs") {
+      data = argument<Texts>(name, value, kTexts);
+    } else if (name == "options") {
+      if (auto options = argument<Texts>(name, value, kTexts))
+        request.rows.options = *std::move(options);
+    } else if (name == "allow_setting_mismatch") {
+      request.rows.allow_setting_mismatch = argument<bool>(name, value, "bool");
+    } else if (name == "plan") {
+      std::string with_program = std::move(request.plan.program);
+      request.plan = value_of(app::parse_plan_source(text()));
+      request.plan.program = std::move(with_program);
+    } else if (name == "level") {
+      request.options.level = argument<double>(name, value, "float");
+    } else if (name == "missing") {
+      request.options.missing = value_of(predict::parse_missing_policy(text()));
+    } else if (name == "estimator") {
+      const std::string estimator = text();
+      const auto profile = estimate::parse_profile(estimator);
+      if (!profile)
+        raise({Code::Usage,
+               fmt::format("estimator {}: expected accurate or fast", base::printable(estimator))});
+      request.options.estimator = *profile;
+    } else {
+      throw nb::type_error(
+          fmt::format("unexpected keyword argument '{}'", base::printable(name)).c_str());
+    }
+  }
+  request.inputs = model_inputs(shapes, batch, data);
+  return request;
 }
 
 /// Defines a method whose further arguments say how to predict: `method(self, subject, request)`.
@@ -157,37 +230,10 @@ template <class Class, class Method, class... Extra>
 void def_predicting(Class& bound, const char* name, Method method, const Extra&... extra) {
   bound.def(
       name,
-      [method](nb::handle self, nb::handle subject, std::optional<std::int64_t> threads,
-               const Shapes& shapes, std::optional<std::int64_t> batch, const Texts& inputs,
-               std::optional<std::string> device, std::optional<std::string> runtime,
-               std::optional<std::string> version, std::optional<std::string> precision,
-               const Texts& options, bool allow_setting_mismatch, const std::string& plan,
-               double level, const std::string& missing, const std::string& estimator) {
-        app::PredictRequest request;
-        request.inputs = model_inputs(shapes, batch, inputs);
-        request.rows.threads = threads;
-        request.rows.device = std::move(device);
-        request.rows.runtime = std::move(runtime);
-        request.rows.version = std::move(version);
-        request.rows.precision = std::move(precision);
-        if (options) request.rows.options = *options;
-        request.rows.allow_setting_mismatch = allow_setting_mismatch;
-        request.plan = value_of(app::parse_plan_source(plan));
-        request.plan.program = program();
-        request.options.level = level;
-        request.options.missing = value_of(predict::parse_missing_policy(missing));
-        const auto profile = estimate::parse_profile(estimator);
-        if (!profile)
-          raise({Code::Usage, fmt::format("estimator {}: expected accurate or fast",
-                                          base::printable(estimator))});
-        request.options.estimator = *profile;
-        return method(self, subject, request);
+      [method](nb::handle self, nb::handle subject, const nb::kwargs& given) {
+        return method(self, subject, predict_request(given));
       },
-      extra..., nb::kw_only(), "threads"_a = nb::none(), "shapes"_a = nb::none(),
-      "batch"_a = nb::none(), "inputs"_a = nb::none(), "device"_a = nb::none(),
-      "runtime"_a = nb::none(), "version"_a = nb::none(), "precision"_a = nb::none(),
-      "options"_a = nb::none(), "allow_setting_mismatch"_a = false, "plan"_a = "auto",
-      "level"_a = 0.9, "missing"_a = "error", "estimator"_a = "accurate");
+      extra..., "further"_a);
 }
 
 /// The part of a signature that def_predicting() adds.
@@ -309,14 +355,22 @@ void def_columns(Class& bound, const char* name, Read read, const char* document
             threads,           std::move(key),     with_time};
         const auto opened = handle.opened();
         PythonEvents events;
-        return Rows{std::make_shared<const Columns>(events.run([&] {
-          const std::lock_guard lock(opened->mutex);
-          return read(opened->table, filter);
-        }))};
+        return Rows{std::make_shared<const Columns>(
+            opened->use(events, [&] { return read(opened->table, filter); }))};
       },
       nb::kw_only(), "key"_a = nb::none(), "device"_a = nb::none(), "runtime"_a = nb::none(),
       "version"_a = nb::none(), "precision"_a = nb::none(), "threads"_a = nb::none(),
       "with_time"_a = false, documentation);
+}
+
+/// A signal that came while the fit was being stored raises now; the exception says what happened.
+void say_that_it_is_stored(const std::string& path) {
+  if (PyErr_CheckSignals() == 0) return;
+  nb::python_error raised;
+  const nb::object exception = nb::borrow(raised.value());
+  if (nb::hasattr(exception, "add_note"))
+    exception.attr("add_note")(fmt::format("the fit had been stored in {}", base::printable(path)));
+  throw raised;
 }
 
 FitResult fit_table(TableHandle& handle, bool composition, bool kernels, const Texts& groups,
@@ -343,7 +397,10 @@ FitResult fit_table(TableHandle& handle, bool composition, bool kernels, const T
   FitResult result(app::fit_report(request, std::move(made)));
   result.warnings = std::move(events.warnings);
   result.notes = std::move(events.notes);
-  if (store) handle.reopen();
+  if (store) {
+    handle.reopen();
+    say_that_it_is_stored(handle.path());
+  }
   return result;
 }
 
@@ -363,6 +420,7 @@ Validation validate_table(TableHandle& handle, const nb::object& models, const s
   request.measure_anew = measure_anew;
   request.record = "oplat.Table.validate";
   PythonEvents events(progress);
+  warn_of_models(files, events);
   auto made = events.run([&] { return app::validate(request, events); }, CallLength::Long);
   Validation result(std::move(made));
   if (result.as<predict::Validation>().models.empty())
@@ -413,10 +471,7 @@ void bind_table(nb::module_& module) {
           [](TableHandle& handle) {
             const auto opened = handle.opened();
             PythonEvents events;
-            return events.run([&] {
-              const std::lock_guard lock(opened->mutex);
-              return opened->table.contexts();
-            });
+            return opened->use(events, [&] { return opened->table.contexts(); });
           },
           "Every device and setting with rows.")
       .def_prop_ro(
@@ -434,10 +489,7 @@ void bind_table(nb::module_& module) {
            [](TableHandle& handle) {
              const auto opened = handle.opened();
              PythonEvents events;
-             return events.run([&] {
-               const std::lock_guard lock(opened->mutex);
-               return opened->table.count();
-             });
+             return opened->use(events, [&] { return opened->table.count(); });
            })
       .def("__repr__", [](const TableHandle& handle) {
         return fmt::format("<oplat.Table: {}>", base::printable(handle.path(), 400));
@@ -450,19 +502,20 @@ void bind_table(nb::module_& module) {
               "their medians over cache states and settings.");
   def_predicting(
       table, "predict",
-      [](nb::handle self, nb::handle model, const app::PredictRequest& request) {
-        return predict_model(nb::cast<TableHandle&>(self), model, request);
+      [](nb::handle self, nb::handle model, app::PredictRequest&& request) {
+        return predict_model(nb::cast<TableHandle&>(self), model, std::move(request));
       },
       "model"_a,
       nb::sig("def predict(self, model: oplat._types.Model, " OPLAT_PREDICTING ") -> Prediction"),
-      "How long a model takes. `model` is a path, the bytes of an ONNX model, or an\n"
-      "`onnx.ModelProto`. What a table leaves open is chosen by `threads`, `device`, `runtime`,\n"
-      "`version`, `precision` and `options`; what the model leaves open, by `shapes`, `batch`\n"
-      "and `inputs`. MissingKernels names kernels that nothing answers.");
+      "How long a model takes. `model` is a path, the bytes of an ONNX model, an\n"
+      "`onnx.ModelProto` or an `oplat.torch.Graph`. What a table leaves open is chosen by\n"
+      "`threads`, `device`, `runtime`, `version`, `precision` and `options`; what the model\n"
+      "leaves open, by `shapes`, `batch` and `inputs`. MissingKernels names kernels that nothing\n"
+      "answers.");
   def_predicting(
       table, "predict_many",
-      [](nb::handle self, nb::handle models, const app::PredictRequest& request) {
-        return predict_models(nb::cast<TableHandle&>(self), models, request);
+      [](nb::handle self, nb::handle models, app::PredictRequest&& request) {
+        return predict_models(nb::cast<TableHandle&>(self), models, std::move(request));
       },
       "models"_a,
       nb::sig("def predict_many(self, models: "
@@ -471,12 +524,12 @@ void bind_table(nb::module_& module) {
       "Predicts each model, in order. The first that cannot be predicted raises.");
   def_predicting(
       table, "as_objective",
-      [](nb::handle self, nb::handle bound, const app::PredictRequest& request) {
+      [](nb::handle self, nb::handle bound, app::PredictRequest&& request) {
         const auto word = nb::cast<std::string>(bound);
         if (word != "hi" && word != "ms" && word != "lo")
           raise(
               {Code::Usage, fmt::format("bound {}: expected hi, ms or lo", base::printable(word))});
-        return Objective{nb::borrow(self), request, word};
+        return Objective{nb::borrow(self), std::move(request), word};
       },
       "bound"_a = "hi",
       nb::sig(

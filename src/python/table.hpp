@@ -5,23 +5,60 @@
 #include <nanobind/nanobind.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "oplat/table.hpp"
+#include "python/events.hpp"
 
 namespace oplat::python {
 
-/// An open table, for one thread at a time: whoever uses it holds `mutex`, and takes that without
-/// the GIL, since its owner may be waiting for the GIL.
+/// A mutex that knows whether the calling thread holds it.
+class OwnedMutex {
+ public:
+  void lock() {
+    mutex_.lock();
+    owner_ = std::this_thread::get_id();
+  }
+  void unlock() {
+    owner_ = std::thread::id();
+    mutex_.unlock();
+  }
+  [[nodiscard]] bool is_mine() const { return owner_ == std::this_thread::get_id(); }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::thread::id> owner_;
+};
+
+/// An open table, for one thread at a time.
 struct OpenTable {
   OpenTable(Table opened, std::vector<std::string> said);
+
+  /// Runs `call` by `events` with the table's mutex, which it takes without the GIL, since its
+  /// owner may be waiting for the GIL. With the GIL. Throws Refused in a handler of a signal, or
+  /// whatever else Python runs within a call, if that call uses the table: it would wait for
+  /// itself.
+  template <class Call>
+  auto use(PythonEvents& events, const Call& call) {
+    if (mutex_.is_mine()) refuse_nested_use();
+    return events.run([&] {
+      const std::lock_guard lock(mutex_);
+      return call();
+    });
+  }
+
   pid_t process;
-  std::mutex mutex;
   Table table;
   std::vector<std::string> warnings;  ///< of opening it: they hold for every prediction
+
+ private:
+  [[noreturn]] static void refuse_nested_use();
+  OwnedMutex mutex_;
 };
 
 /// What Python holds. SQLite forbids to use a connection in a child process, or to close it there:

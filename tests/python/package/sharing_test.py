@@ -2,10 +2,12 @@
 """A table that is shared: with threads, with children, with other processes, with whoever deletes it."""
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
 import unittest
+import unittest.mock
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -121,6 +123,35 @@ class SharingTest(unittest.TestCase):
             return self.table.predict(self.model)
         except oplat.Error as error:
             return error
+
+    def test_a_signal_s_handler_may_not_use_the_table_of_the_call_that_it_interrupts(self):
+        """It would wait for itself."""
+        class Stop(Exception):
+            pass
+
+        refusals = []
+
+        def handle(*_):
+            try:
+                self.assertEqual(oplat.Table(self.path).predict(self.model).ms, self.expected["latency_ns"] / 1e6)
+                self.table.predict(self.model)
+            except oplat.Refused as error:
+                refusals.append(str(error))
+                raise Stop from error
+
+        program = os.path.join(os.path.dirname(self.path), "never_answers")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexec sleep 600\n")
+        os.chmod(program, 0o755)
+        before = signal.signal(signal.SIGALRM, handle)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0.3, 0.3)
+        with unittest.mock.patch.dict(os.environ, {"OPLAT_PROGRAM": program}), self.assertRaises(Stop):
+            self.table.predict(self.model, plan="runtime")
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self.assertRegex(refusals[0], "in use by a call of this very thread")
+        self.assertEqual(self.table.predict(self.model).to_dict(), self.expected)
 
     def test_another_process_writes_meanwhile(self):
         path = os.path.join(os.path.dirname(self.path), "growing.oplat")
