@@ -9,9 +9,11 @@ docs/guide/python.md shows the rest. Names are loaded when they are first used: 
 and its workers in Python import this package too, and some of them run where neither numpy nor the
 extension module is installed.
 """
+import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from oplat import torch as torch
     from oplat._core import (
         Context as Context,
         Device as Device,
@@ -72,6 +74,8 @@ def __getattr__(name: str) -> object:
         from oplat import errors as source
     elif name in _CORE:
         from oplat import _core as source  # type: ignore[no-redef]
+    elif name == "torch":  # not in __all__, since it has the name of PyTorch's package
+        return importlib.import_module("oplat.torch")
     else:
         raise AttributeError(f"module 'oplat' has no attribute {name!r}")
     value = getattr(source, name)
@@ -80,4 +84,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ERRORS, *_CORE})
+    return sorted({*globals(), *_ERRORS, *_CORE, "torch"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import oplat
+import oplat.torch
 
 
 def slowest(table: oplat.Table, models: list[Path], level: float) -> tuple[float, list[str]]:
@@ -32,3 +33,11 @@ def profile(models: list[str], path: Path) -> float:
         objective: oplat.Objective = table.as_objective(level=0.95)
         print(fit.mape, objective("net.onnx"), oplat.plan("net.onnx", runtime="onnxruntime").kernels[0].key)
     return result.seconds + median
+
+
+def of_module(table: oplat.Table, module: oplat.torch.Module, tokens: oplat.torch.Tensor) -> dict[str, float]:
+    inputs: list[oplat.torch.Input] = [tokens, (1, 128)]
+    graph: oplat.torch.Graph = oplat.torch.export(module, inputs, kwargs={"causal": True}, dtype="int64", exporter="trace")
+    blocks = oplat.torch.blocks(module, (1, 3, 224, 224), type(module))
+    print(graph.inputs["ids"], oplat.measure([graph], budget=5).models, oplat.plan(graph, runtime="onnxruntime").kernels)
+    return {path: table.predict(block).ms for path, block in blocks.items()} | {graph.name: table.predict(graph).ms}

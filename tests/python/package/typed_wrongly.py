@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What mypy must refuse (api_test.py)."""
 import oplat
+import oplat.torch
 
 table = oplat.Table("desk.oplat")
 text: str = table.predict("net.onnx").ms  # wrong
@@ -9,3 +10,5 @@ table.predict("net.onnx", missing="guess")  # wrong
 table.predict("net.onnx", 1)  # wrong
 oplat.profile(["net.onnx"], table, progress=3)  # wrong
 table.rows().median  # wrong
+oplat.torch.export(3, (1, 3))  # wrong
+oplat.torch.export(oplat.torch.export, "1x3x224x224", exporter="onnx")  # wrong
