@@ -76,6 +76,29 @@ TEST_F(FitTest, CancelledItStoresNothing) {
   EXPECT_FALSE(has_stored_fit());
 }
 
+/// Cancels at one of the times that it is asked.
+class CancelsLate : public Events {
+ public:
+  [[nodiscard]] bool cancelled() override { return ++asked == cancel_at; }
+  int asked = 0;
+  int cancel_at = 0;
+};
+
+TEST_F(FitTest, CancelledWhenAllIsLearnedItStoresNothing) {
+  CancelsLate counting;
+  FitRequest dry = request();
+  dry.store = false;
+  must(fit(dry, counting));
+  made_.close();
+  CancelsLate events;
+  events.cancel_at = counting.asked + 1;  // what is asked because it is about to be stored
+  const auto stopped = fit(request(), events);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, Code::Interrupted);
+  made_.reopen();
+  EXPECT_FALSE(has_stored_fit());
+}
+
 TEST_F(FitTest, WithoutModelsTheCompositionSaysWhyThereIsNone) {
   FitRequest both = request();
   both.composition = true;
