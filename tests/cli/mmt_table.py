@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes and compares tables of MMT by Python's own pickle, with a class in the place of mmt.utils.ops_meta.
 
-  mmt_table.py write FILE.pkl [--protocol N] [--kind measured|unmeasured|clashes|global|reduce]
+  mmt_table.py write FILE.pkl [--protocol N] [--kind measured|older|unmeasured|clashes|global|reduce]
   mmt_table.py same ONE.pkl OTHER.pkl
 """
 import argparse
+import fractions
 import pickle
 import sys
 import types
@@ -25,11 +26,21 @@ def operator(shape, parameters, file, avg, name):
     return made
 
 
+def older(made):
+    """As MMT 1 has it: with the class of the operator, any that can be imported, and without the folder."""
+    attributes = dict(made.__dict__)
+    del attributes["set_path"]
+    made.__dict__ = {"classname": fractions.Fraction, **attributes}
+    return made
+
+
 def table(kind):
     if kind == "reduce":
         return [print]
     if kind == "global":
         return [types.SimpleNamespace]
+    if kind == "older":
+        return [older(each) for each in table("measured")]
     measured = kind != "unmeasured"
     block = "ResNetBasicBlock-64-64-1-3-"
     found = [

@@ -62,7 +62,34 @@ struct Operator {
   double min_ms = 0;
   std::string file;
   std::string parameters;
+  table::SettingFacts told;  ///< of `measured`, which oplat.mmt.meter adds
 };
+
+/// "MNN 3.6.1", with threads and precision; nothing of it where MMT measured.
+table::SettingFacts facts_of(const Attributes& measured) {
+  constexpr std::string_view kRuntime = "MNN ";
+  table::SettingFacts told;
+  if (!measured.is_object()) return told;
+  if (const auto by = measured.find("by"); by != measured.end() && by->is_string()) {
+    const auto& text = by->get_ref<const std::string&>();
+    if (text.starts_with(kRuntime)) told.version = text.substr(kRuntime.size());
+  }
+  const auto threads = measured.find("threads");
+  if (threads != measured.end() && threads->is_number_integer() && *threads >= 1)
+    told.threads = threads->get<std::int64_t>();
+  if (const auto word = measured.find("precision");
+      word != measured.end() && word->is_string() &&
+      std::find(kPrecisions.begin(), kPrecisions.end(), word->get_ref<const std::string&>()) !=
+          kPrecisions.end())
+    told.precision = word->get<std::string>();
+  return told;
+}
+
+std::string setting_text(const table::SettingFacts& told) {
+  return fmt::format("MNN{}{}, {} threads, precision {}", told.version.empty() ? "" : " ",
+                     base::printable(told.version, 40), told.threads.value_or(kThreads),
+                     told.precision.value_or(std::string(kPrecisions.front())));
+}
 
 /// Code::Input says which attribute is missing or wrong.
 Result<Operator> operator_of(const Attributes& attributes) {
@@ -92,6 +119,8 @@ Result<Operator> operator_of(const Attributes& attributes) {
     found.file = file->get<std::string>();
   if (const auto parameters = attributes.find("init_param"); parameters != attributes.end())
     found.parameters = parameters->dump();
+  if (const auto measured = attributes.find("measured"); measured != attributes.end())
+    found.told = facts_of(*measured);
   return found;
 }
 
@@ -173,6 +202,14 @@ class Mmt final : public table::TableCodec {
                           "last one that was exported; measure them again",
                           other->second, shown, base::printable(found->file, 100)));
         }
+      }
+      if (read.file.rows.empty()) {
+        read.told = found->told;
+      } else if (setting_text(read.told) != setting_text(found->told)) {
+        return fail(Code::Input,
+                    "{}: its operators were measured in different settings ({}; '{}': {}); measure "
+                    "them again in one",
+                    name, setting_text(read.told), shown, setting_text(found->told));
       }
       table::ForeignRow row;
       row.key = key;

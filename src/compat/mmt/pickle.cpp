@@ -30,12 +30,29 @@ constexpr std::size_t kMaxIntegerBytes = 8;
 constexpr std::string_view kModule = "mmt.utils";
 constexpr std::string_view kClass = "ops_meta";
 
-enum class Kind : std::uint8_t { None, Bool, Int, Float, Text, List, Tuple, Dict, Class, Object };
+/// The class of an operator in tables of MMT 1 and 2.0; later ones keep it in a file of its own.
+constexpr std::string_view kClassAttribute = "classname";
+constexpr std::string_view kGlobal = "global";
+
+/// Class is ops_meta, Global any other name that the pickle would have Python import.
+enum class Kind : std::uint8_t {
+  None,
+  Bool,
+  Int,
+  Float,
+  Text,
+  List,
+  Tuple,
+  Dict,
+  Class,
+  Object,
+  Global
+};
 
 std::string_view name(Kind kind) {
-  constexpr std::array<std::string_view, 10> kNames = {
-      "None",   "a truth value", "an integer", "a float", "a string",
-      "a list", "a tuple",       "a dict",     "a class", "an ops_meta"};
+  constexpr std::array<std::string_view, 11> kNames = {
+      "None",    "a truth value", "an integer", "a float",     "a string", "a list",
+      "a tuple", "a dict",        "a class",    "an ops_meta", "a global"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -43,7 +60,8 @@ struct Node {
   Kind kind = Kind::None;
   std::int64_t integer = 0;
   double real = 0;
-  std::string_view text = {};
+  std::string_view text = {};           ///< of a global: its name
+  std::string_view module = {};         ///< of a global
   std::vector<const Node*> items = {};  ///< of a dict: keys and values in turn; of an object: state
   std::size_t offset = 0;
 };
@@ -56,6 +74,15 @@ struct Instruction {
 constexpr Instruction kRunsCode[] = {{'R', "REDUCE"},     {'i', "INST"},   {'o', "OBJ"},
                                      {0x92, "NEWOBJ_EX"}, {'P', "PERSID"}, {'Q', "BINPERSID"},
                                      {0x82, "EXT1"},      {0x83, "EXT2"},  {0x84, "EXT4"}};
+
+/// A dotted name of ASCII: a line of a pickle, and nothing else.
+bool is_importable(std::string_view name) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
+  };
+  return !name.empty() && std::all_of(name.begin(), name.end(), allowed);
+}
 
 class Machine {
  public:
@@ -278,6 +305,7 @@ class Machine {
       if (stack_[i] == nullptr) return wrong("a mark where an object is expected");
     }
     Node* found = stack_[stack_.size() - count - 1];
+    if (found->kind == Kind::Global) return refuse(*found);
     if (found->kind != kind) return wrong("{}; expected {}", name(found->kind), name(kind));
     return found;
   }
@@ -343,11 +371,19 @@ class Machine {
   }
 
   Status global(std::string_view module, std::string_view object) {
-    if (module != kModule || object != kClass) {
-      return wrong("the global {}.{} could run code and is refused; expected {}.{}",
-                   base::printable(module, 200), base::printable(object, 200), kModule, kClass);
-    }
-    return push(Kind::Class);
+    if (module == kModule && object == kClass) return push(Kind::Class);
+    Node& node = make(Kind::Global);
+    node.module = module;
+    node.text = object;
+    stack_.push_back(&node);
+    return {};
+  }
+  /// A global anywhere but as the class of an operator, where it is no more than a name.
+  [[nodiscard]] tl::unexpected<Error> refuse(const Node& global) {
+    start_ = global.offset;
+    return wrong("the global {}.{} could run code and is refused; expected {}.{}",
+                 base::printable(global.module, 200), base::printable(global.text, 200), kModule,
+                 kClass);
   }
   Status global_of_lines() {
     OPLAT_TRY(module, line());
@@ -373,6 +409,7 @@ class Machine {
   }
   Status build() {
     OPLAT_TRY(object, target(Kind::Object, 1));
+    if (stack_.back()->kind == Kind::Global) return refuse(*stack_.back());
     if (stack_.back()->kind != Kind::Dict)
       return wrong("BUILD with {}; expected a dict of attributes", name(stack_.back()->kind));
     if (!object->items.empty()) return wrong("BUILD for an object that has its attributes");
@@ -385,11 +422,12 @@ class Machine {
     std::vector<PickledOperator> found;
     for (const Node* item : list.items) {
       start_ = item->offset;
+      if (item->kind == Kind::Global) return refuse(*item);
       if (item->kind != Kind::Object)
         return wrong("the list has {}; expected ops_meta", name(item->kind));
       if (item->items.empty()) return wrong("an ops_meta without attributes");
       std::size_t visited = 0;
-      OPLAT_TRY(attributes, json(*item->items.front(), 0, visited));
+      OPLAT_TRY(attributes, attributes_of(*item->items.front(), visited));
       json_nodes_ += visited;
       if (json_nodes_ > kMaxItems) return wrong("more than {} objects, the limit", kMaxItems);
       if (!attributes.is_object() || attributes.contains("tuple") || attributes.contains("dict"))
@@ -397,6 +435,28 @@ class Machine {
       found.push_back({std::move(attributes), item->offset});
     }
     return found;
+  }
+
+  /// The state of an operator. Its class is a name, {"global": [module, name]}.
+  Result<nlohmann::ordered_json> attributes_of(const Node& state, std::size_t& visited) {
+    const Node* of_class = nullptr;
+    Node others = state;
+    for (std::size_t i = 0; i < others.items.size(); i += 2) {
+      if (others.items[i]->kind != Kind::Text || others.items[i]->text != kClassAttribute) continue;
+      const Node* given = others.items[i + 1];
+      of_class = given->kind == Kind::Global ? given : nullptr;
+      if (of_class != nullptr) others.items[i + 1] = &none_;
+    }
+    OPLAT_TRY(attributes, json(others, 0, visited));
+    if (of_class == nullptr || !attributes.contains(kClassAttribute)) return attributes;
+    start_ = of_class->offset;
+    if (!is_importable(of_class->module) || !is_importable(of_class->text))
+      return wrong("'{}.{}' is not the name of a class", base::printable(of_class->module, 200),
+                   base::printable(of_class->text, 200));
+    nlohmann::ordered_json class_name;
+    class_name[kGlobal] = {std::string(of_class->module), std::string(of_class->text)};
+    attributes[kClassAttribute] = std::move(class_name);
+    return attributes;
   }
 
   Result<nlohmann::ordered_json> json(const Node& node, int depth, std::size_t& visited) {
@@ -420,6 +480,8 @@ class Machine {
         return sequence(node, depth, visited);
       case Kind::Dict:
         return dict(node, depth, visited);
+      case Kind::Global:
+        return refuse(node);
       default:
         return wrong("{} inside an ops_meta", name(node.kind));
     }
@@ -452,7 +514,8 @@ class Machine {
     bool named = true;
     for (std::size_t i = 0; i < node.items.size(); i += 2) {
       const Node& key = *node.items[i];
-      named = named && key.kind == Kind::Text && key.text != "tuple" && key.text != "dict";
+      named = named && key.kind == Kind::Text && key.text != "tuple" && key.text != "dict" &&
+              key.text != kGlobal;
     }
     auto pairs = nlohmann::ordered_json::array();
     auto object = nlohmann::ordered_json::object();
@@ -478,6 +541,7 @@ class Machine {
   std::size_t items_ = 0;  ///< in all containers
   std::size_t json_nodes_ = 0;
   std::deque<Node> nodes_;
+  const Node none_ = {};
   std::vector<Node*> stack_;  ///< nullptr: a mark
   std::unordered_map<std::uint64_t, Node*> memo_;
 };
@@ -489,10 +553,11 @@ class Writer {
     for (const Attributes& attributes : operators) {
       if (!attributes.is_object()) return fail(Code::Input, "attributes that are not an object");
       out_ += fmt::format("c{}\n{}\n)\x81", kModule, kClass);
-      OPLAT_CHECK(object(attributes));
+      OPLAT_CHECK(state(attributes));
       out_ += 'b';
     }
     out_ += "e.";
+    if (nested_class_) out_[1] = '\x04';
     return std::move(out_);
   }
 
@@ -513,6 +578,30 @@ class Writer {
     out_ += 'X';
     number(value.size(), 4);
     out_ += value;
+  }
+  /// Attributes of an operator, of which one may be its class.
+  Status state(const Attributes& attributes) {
+    out_ += "}(";
+    for (const auto& [name, each] : attributes.items()) {
+      text(name);
+      const bool is_class =
+          name == kClassAttribute && each.is_object() && each.size() == 1 && each.contains(kGlobal);
+      OPLAT_CHECK(is_class ? class_name(each.front()) : value(each));
+    }
+    out_ += 'u';
+    return {};
+  }
+  Status class_name(const Attributes& names) {
+    if (!names.is_array() || names.size() != 2 || !names[0].is_string() || !names[1].is_string() ||
+        !is_importable(names[0].get_ref<const std::string&>()) ||
+        !is_importable(names[1].get_ref<const std::string&>()))
+      return fail(Code::Input, "'{}' is not the name of a class",
+                  base::printable(names.dump(), 200));
+    const auto& object = names[1].get_ref<const std::string&>();
+    // Python looks for a class inside a class only from this protocol on.
+    nested_class_ = nested_class_ || object.find('.') != std::string::npos;
+    out_ += fmt::format("c{}\n{}\n", names[0].get_ref<const std::string&>(), object);
+    return {};
   }
   Status object(const Attributes& attributes) {
     out_ += "}(";
@@ -585,6 +674,7 @@ class Writer {
 
   std::string out_;
   int depth_ = 0;
+  bool nested_class_ = false;
 };
 
 }  // namespace

@@ -2,7 +2,8 @@
 /// The pickles of MMT (mnn-meter): meta.pkl and meta_latency.pkl, lists of `mmt.utils.ops_meta`,
 /// in protocols 2 to 5. A pickle is a program; this reader knows the instructions that make data
 /// and objects of that one class, whose name it takes as text and never imports. It refuses all
-/// others by name and offset.
+/// others by name and offset, but for the name of an operator's own class: MMT 1 and 2.0 keep it in
+/// the table (`classname`), later ones in a file next to each model. It stays a name, too.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,8 @@ namespace oplat::compat::mmt {
 
 /// The attributes of one ops_meta in their order. A tuple, which JSON lacks, is
 /// {"tuple": [...]} with no other member, and a dict {"dict": [[key, value], ...]} where not all
-/// keys are texts or where it would look like either.
+/// keys are texts or where it would look like either. The attribute `classname` may be
+/// {"global": [module, name]}.
 using Attributes = nlohmann::ordered_json;
 
 /// Of a shape that MMT can run.

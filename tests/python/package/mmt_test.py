@@ -82,6 +82,19 @@ class Tables(Files):
         with self.assertRaises(oplat.InputError):
             operators.load(self.folder / "missing.pkl")
 
+    def test_the_class_in_tables_of_mmt_1_is_a_name(self):
+        """MMT 1 and 2.0 keep the class itself; nothing of it is imported."""
+        path = self.folder / "meta.pkl"
+        path.write_bytes(b"\x80\x02](cmmt.utils\nops_meta\n)\x81}(X\x09\0\0\0classnamecno_such\nBlock\nX\x03\0\0\0avgK\x01ube.")
+        found = operators.load(path)
+        self.assertEqual(found, [{"classname": operators.ClassName("no_such", "Block"), "avg": 1}])
+        operators.store(path, found)
+        self.assertEqual(operators.load(path), found)
+        self.assertNotIn("no_such", sys.modules)
+        path.write_bytes(path.read_bytes().replace(b"classname", b"otherwise"))
+        with self.assertRaisesRegex(oplat.InputError, r"byte \d+: the global no_such.Block could run code"):
+            operators.load(path)
+
     def test_spaces(self):
         found = parse_yaml(self.write("ops.yaml", SPACE))
         self.assertEqual([each["class"] for each in found], ["Linear", "Linear", "Conv2d", "Conv2d", "ReLU"])

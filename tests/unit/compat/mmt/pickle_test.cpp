@@ -54,6 +54,46 @@ TEST(MmtPickle, OtherGlobalsAreRefusedByNameAndOffset) {
             std::string::npos);
 }
 
+/// MMT 1 and 2.0 keep the class of an operator in the table.
+TEST(MmtPickle, TheClassOfAnOperatorIsAName) {
+  const std::string attributes = "}(X\x09\0\0\0classnamectorch.nn\nReLU\nX\x03\0\0\0avgK\x02u"s;
+  const auto read = read_operators(pickle_of(attributes));
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  const Attributes expected =
+      Attributes::parse(R"({"classname":{"global":["torch.nn","ReLU"]},"avg":2})");
+  EXPECT_EQ((*read)[0].attributes, expected);
+  const std::string again = written({expected});
+  EXPECT_NE(again.find("ctorch.nn\nReLU\n"), std::string::npos);
+  EXPECT_EQ(again[1], '\x03');
+  EXPECT_EQ((*read_operators(again))[0].attributes, expected);
+  const Attributes nested = Attributes::parse(R"({"classname":{"global":["a","B.C"]}})");
+  EXPECT_EQ(written({nested})[1], '\x04');
+}
+
+TEST(MmtPickle, AnyOtherUseOfAGlobalIsRefused) {
+  const std::string global = "ctorch.nn\nReLU\n";
+  const std::string key = "X\x09\0\0\0classname"s;
+  for (const std::string& attributes :
+       {"}(X\x01\0\0\0a"s + global + "u", "}(" + key + "](" + global + "eu",
+        "}(" + global + "K\x01u", "}(" + key + global + ")\x81u"s,
+        "}(" + key + global + "K\x01" + "bu"s, global}) {
+    EXPECT_NE(error_of(pickle_of(attributes)).find("the global torch.nn.ReLU could run code"),
+              std::string::npos)
+        << attributes;
+  }
+  EXPECT_NE(error_of(pickle_of("}(" + key + "ca\rb\nC\nu")).find("not the name of a class"),
+            std::string::npos);
+  // As data, {"global": ...} is a dict like any other.
+  const auto read = read_operators(pickle_of("}(" + key + "}X\x06\0\0\0globalK\x01su"s));
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_TRUE((*read)[0].attributes["classname"].contains("dict"));
+  for (const char* bad : {R"(["a"])", R"(["a","b\nc"])", R"([1,2])"}) {
+    const Attributes operators =
+        Attributes::parse(fmt::format(R"({{"classname":{{"global":{}}}}})", bad));
+    EXPECT_FALSE(write_operators(std::vector<Attributes>{operators}).has_value()) << bad;
+  }
+}
+
 TEST(MmtPickle, WhatIsNotAListOfOperatorsIsRefused) {
   for (const std::string& bytes :
        {""s, "\x80\x02N."s, "\x80\x02]("s, "\x80\x01]."s, "\x80\x02]K\x01"s + "a.", "\x80\x02].x"s,
@@ -95,6 +135,25 @@ TEST(MmtCodec, TheFirstOfEqualOperatorsCounts) {
   EXPECT_EQ(std::get<table::Timing>(read->file.rows[0].outcome).min_ns, 2.5e5);
   ASSERT_EQ(read->warnings.size(), 1U);
   EXPECT_NE(read->warnings[0].find("different parameters"), std::string::npos);
+}
+
+/// What oplat.mmt.meter writes; MMT itself says nothing of its setting.
+TEST(MmtCodec, TheSettingOfTimesIsTold) {
+  Attributes one = block(0.5);
+  one["measured"] = {{"by", "MNN 3.6.1"}, {"threads", 1}, {"precision", "normal"}, {"runs", 30}};
+  Attributes other = one;
+  other["repr"] = "Block-65-";
+  other["mnn_fname"] = "b.mnn";
+  const auto read = codec().read(written({one, other}), {"t.pkl", "low", false});
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(read->told.threads, 1);
+  EXPECT_EQ(read->told.precision, "normal");
+  EXPECT_EQ(read->told.version, "3.6.1");
+  other["measured"]["threads"] = 2;
+  const auto mixed = codec().read(written({one, other}), {"t.pkl", "low", false});
+  ASSERT_FALSE(mixed.has_value());
+  EXPECT_NE(mixed.error().message.find("different settings"), std::string::npos);
+  EXPECT_FALSE(codec().read(written({block(0.5)}), {"t.pkl", "low", false})->told.threads);
 }
 
 TEST(MmtCodec, OperatorsOfOneFileAreNamed) {
