@@ -5,6 +5,7 @@
 
 #include "oplat/version.hpp"
 #include "python/columns.hpp"
+#include "python/compat.hpp"
 #include "python/documents.hpp"
 #include "python/fork_gate.hpp"
 #include "python/measure.hpp"
@@ -24,5 +25,6 @@ NB_MODULE(_core, module) {
   python::bind_table(module);
   python::bind_measure(module);
   python::bind_mmt(module);
+  python::bind_compat(module);
   module.def("program", python::program, "Path of the program `oplat`, which runs runtimes.");
 }
