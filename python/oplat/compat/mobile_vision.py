@@ -10,7 +10,7 @@ import statistics
 import tempfile
 import warnings
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
@@ -20,7 +20,7 @@ from oplat.errors import InputError, PredictionWarning, UsageError
 Number = Union[int, float]
 Record = dict[str, Any]
 # How several records of an operator make one time.
-MODES = {"ave": statistics.fmean, "mean": statistics.fmean, "min": min, "max": max, "last": lambda times: times[-1]}
+MODES: dict[str, Callable[[list[Number]], Number]] = {"ave": statistics.fmean, "mean": statistics.fmean, "min": min, "max": max, "last": lambda times: times[-1]}
 FIELDS = ("op_type", "op_args", "input_shapes", "input_dtypes", "device")
 
 

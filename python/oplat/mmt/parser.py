@@ -228,7 +228,7 @@ def work_of(base: str, arguments: tuple[Any, ...], result: Any) -> float:
     elif base in PRODUCTS:
         left = arguments[PRODUCTS[base][0]]
         count = 2.0 * elements * left.shape[-1]
-    return count + OPERATIONS_OF_A_BYTE * bytes_moved
+    return float(count + OPERATIONS_OF_A_BYTE * bytes_moved)
 
 
 def parse_yaml(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
@@ -371,7 +371,7 @@ def predict_latency(model: torch.nn.Module | RecordedModel, path: str | os.PathL
     parts = parts_of(recorded.root, table)
     estimate(parts)
     warn_of_decisions(recorded, 2)
-    total = Latency.of(*(sum(getattr(part, name) for part in parts) for name in ("ms", "low", "high")), parts)
+    total = Latency.of(sum(part.ms for part in parts), sum(part.low for part in parts), sum(part.high for part in parts), parts)
     missing = [part for part in parts if part.source == "estimate"]
     if missing:
         share = sum(part.ms for part in missing) / total if total else 0.0
