@@ -8,6 +8,7 @@ MOST_MAPE = 0.05
 MOST_BIAS = 0.02
 LEAST_NETS = 12
 LEVEL = 0.9
+MOST_HALF_WIDTH = paddle_page.MOST_HALF_WIDTH
 HEAD = ["network", ">predicted", ">90 % interval", ">measured", ">its CI", ">error", "inside", ">composed", ">error", "inside"]
 
 
@@ -36,7 +37,8 @@ def section(setting, part, facts):
     predicted = [model for model in part["validation"]["models"] if model["signed_error"] is not None]
     missing = [Path(model["name"]).stem for model in part["validation"]["models"] if model["signed_error"] is None]
     models, fit = predicted, part["fit"]
-    composed = {Path(line["name"]).stem: line for line in fit["left_out"]} if fit else {}
+    shown = {model["name"] for model in models}
+    composed = {Path(line["name"]).stem: line for line in fit["left_out"] if line["name"] in shown} if fit else {}
     lines = figures("nothing fitted", [model["signed_error"] for model in models], [model["inside_interval"] for model in models])
     if composed:
         lines += figures("composed", [line["signed_error"] for line in composed.values()], [line["inside_interval"] for line in composed.values()])
@@ -48,25 +50,20 @@ def section(setting, part, facts):
     worst = max(models, key=lambda model: abs(model["signed_error"]))
     return [
         f"## {setting.title[0].upper()}{setting.title[1:]}",
-        f"{len(models)} networks, profiled with a load average of {loads(facts)} (over one minute, at the end of each). The largest error with nothing "
-        f"fitted is {text.signed_percent(worst['signed_error'])} ({Path(worst['name']).stem}). {learned}",
+        f"{len(models)} networks and {facts['rows']['total']} rows, profiled in {facts['seconds'] / 60:.0f} minutes with load averages of "
+        f"{'; '.join(facts['loads'])} (1, 5, 15 minutes; programs that were stopped meanwhile count there, too). {facts['rows']['precise']} rows are as precise as aimed at. The largest error with nothing fitted "
+        f"is {text.signed_percent(worst['signed_error'])} ({Path(worst['name']).stem}). {learned}",
         "\n".join(text.table(["figure", ">value", ">target", ""], lines)),
         *([f"Not predicted, since a kernel has no time: {', '.join(missing)}."] if missing else []),
         "\n".join(text.table(HEAD, [row(model, composed.get(Path(model["name"]).stem)) for model in models])),
     ]
 
 
-def loads(facts):
-    minutes = sorted(float(fact["load"].split()[0]) for fact in facts.values())
-    return f"{minutes[0]:.2f} to {minutes[-1]:.2f}"
-
-
 def page(chosen, parts, store, population, oplat):
     device, setting = population["device"], population["setting"]
     done = [setting_ for setting_ in chosen if setting_.name in parts]
     facts = {each.name: store.section("profiling", each.name) for each in done}
-    dates = sorted({fact["date"] for each in facts.values() for fact in each.values()})
-    seconds = sum(call["seconds"] for each in done for call in store.section("calls", each.name).values())
+    dates = sorted({each["date"] for each in facts.values()})
     refused = store.section("refused")
     blocks = [
         "# MNN: networks predicted and measured",
@@ -74,8 +71,9 @@ def page(chosen, parts, store, population, oplat):
         f"{setting['runtime']} {setting['version']} (build {setting['build']}), precision {setting['precision']}, float32. {oplat}.",
         "The networks are those of `scripts/models`, random weights, converted by MNN's own converter. Every kernel of a network's plan was measured by "
         "itself, and the network end to end in the same campaign. *Predicted* is the sum at the network's cache state, nothing fitted. *Composed* is by a "
-        "composition that was fitted without the network and its family (`oplat fit --only composition --groups`). *Error* is predicted over measured less "
-        f"one. Profiling took {seconds / 60:.0f} minutes. How kernels are made from keys: [ADR 0047](../adr/0047-mnn-worker.md).",
+        "composition that was fitted without the network and its family (`oplat fit --only composition --groups`), from networks that were "
+        f"measured to {100 * MOST_HALF_WIDTH:.0f} %. *Error* is predicted over measured less "
+        f"one. How kernels are made from keys: [ADR 0047](../adr/0047-mnn-worker.md).",
     ]
     for each in done:
         blocks += section(each, parts[each.name], facts[each.name])

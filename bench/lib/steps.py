@@ -29,10 +29,10 @@ def distinct_kernels(oplat, store, network):
     return kernels[network.name]
 
 
-def profile_network(oplat, store, setting, network, options, budget, runtime=RUNTIME):
+def profile_network(oplat, store, setting, network, options, budget):
     """Measures kernels and the whole model into the table, in `budget` seconds (None: until every row is good enough)."""
     call = store.section("calls", setting.name, network.name)
-    arguments = ["profile", "--table", options.table, "--runtime", runtime, "--threads", setting.threads, "--quiet", "--model", network.path]
+    arguments = ["profile", "--table", options.table, "--runtime", RUNTIME, "--threads", setting.threads, "--quiet", "--model", network.path]
     if budget is not None:
         arguments += ["--budget", f"{budget:.0f}s"]
     say(f"== {setting.title}: {network.name}{'' if budget is None else f', at most {budget:.0f} s'}; load {text.load()}")
