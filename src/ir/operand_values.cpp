@@ -620,11 +620,13 @@ Fill reversed_lengths(const Key& key, std::size_t) {
       static_cast<double>(size_along(key.operand(0), attribute(key, "time_axis", 0)).value_or(1)));
 }
 
-/// All positions that GroupQueryAttention attends to, those of the cache included.
+/// All positions that GroupQueryAttention attends to, those of the cache included. Where nothing
+/// tells, those that are computed now are the last of the cache: ONNX Runtime infers that its size
+/// stays, and refuses a second run with a cache that grew.
 std::int64_t attended(const Key& key) {
   if (const auto present = size_along(key.result(1), 2)) return *present;
   const std::int64_t now = size_along(key.operand(0), 1).value_or(1);
-  return now + size_along(key.operand(3), 2).value_or(0);
+  return std::max(now, size_along(key.operand(3), 2).value_or(0));
 }
 Fill group_query_lengths(const Key& key, std::size_t operand) {
   // Operand 5 holds the last position of each sequence, operand 6 the number of positions.

@@ -68,6 +68,29 @@ ir::Value key_value(const ir::Value& flat) {
   return list->front();
 }
 
+bool is_view(const ir::Node& node) {
+  const ir::OperatorInfo* info = ir::Catalogue::own().find(node.domain, node.op);
+  return info != nullptr && info->view;
+}
+
+/// A view moves nothing, unless its result leaves the graph or a body: that has memory of its own.
+/// A Loop shares what an Identity of its body takes from outside, its own count of steps excepted.
+bool is_copied_view(const Place& place) {
+  const ir::Node& node = *place.node;
+  const std::vector<ir::TensorId>& leaving = place.graph->outputs;
+  if (!is_view(node) || node.outputs.empty() ||
+      std::find(leaving.begin(), leaving.end(), node.outputs[0]) == leaving.end())
+    return false;
+  if (place.owner == nullptr || place.owner->op != "Loop" || node.op != "Identity") return true;
+  const ir::TensorId from = node.inputs.empty() ? ir::kNoTensor : node.inputs[0];
+  if (from == ir::kNoTensor) return true;
+  const std::vector<ir::TensorId>& given = place.graph->inputs;
+  const bool is_given = place.graph->tensors[static_cast<std::size_t>(from)].outer ||
+                        std::find(given.begin(), given.end(), from) != given.end();
+  const bool is_count = !given.empty() && from == given.front();
+  return !is_given || is_count;
+}
+
 class KeyMaker {
  public:
   KeyMaker(const Place& place, const NodeRun& run, const std::unordered_set<ir::TensorId>& used)
@@ -85,7 +108,7 @@ class KeyMaker {
     key_.tags = run_.tags;
     add_operands();
     add_results();
-    if (is_copied()) key_.tags.emplace_back(std::string(ir::kCopiedTag), std::int64_t{1});
+    if (is_copied_view(place_)) key_.tags.emplace_back(std::string(ir::kCopiedTag), std::int64_t{1});
     key_.canonicalise();
     ir::canonicalise(key_);
     return std::move(key_);
@@ -94,24 +117,6 @@ class KeyMaker {
  private:
   const ir::TensorInfo& tensor(ir::TensorId id) const {
     return place_.graph->tensors[static_cast<std::size_t>(id)];
-  }
-
-  /// A view moves nothing, unless its result leaves the graph or a body: that has memory of its
-  /// own. A Loop shares what an Identity of its body takes from outside, its own count of steps
-  /// excepted.
-  bool is_copied() const {
-    const ir::Node& node = *place_.node;
-    if (info_ == nullptr || !info_->view || node.outputs.empty()) return false;
-    const std::vector<ir::TensorId>& leaving = place_.graph->outputs;
-    if (std::find(leaving.begin(), leaving.end(), node.outputs[0]) == leaving.end()) return false;
-    if (place_.owner == nullptr || place_.owner->op != "Loop" || node.op != "Identity") return true;
-    const ir::TensorId from = node.inputs.empty() ? ir::kNoTensor : node.inputs[0];
-    if (from == ir::kNoTensor) return true;
-    const std::vector<ir::TensorId>& given = place_.graph->inputs;
-    const bool is_given =
-        tensor(from).outer || std::find(given.begin(), given.end(), from) != given.end();
-    const bool is_count = !given.empty() && from == given.front();
-    return !is_given || is_count;
   }
 
   void add_operands() {
@@ -346,8 +351,7 @@ Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
       if ((tensor.constant || tensor.overridable) && counted.insert(tensor.constant_hash).second)
         sum.weight_bytes += static_cast<double>(tensor.constant_bytes);
     }
-    const ir::OperatorInfo* info = ir::Catalogue::own().find(place.node->domain, place.node->op);
-    if (info != nullptr && info->view) continue;
+    if (is_view(*place.node) && !is_copied_view(place)) continue;
     for (const SeenTensor& output : run.outputs) {
       const auto elements = output.shape.elements();
       const auto bits = output.dtype ? ir::bits(*output.dtype) : std::nullopt;

@@ -24,8 +24,9 @@ inline constexpr double kCallSdNs = 200;
 /// Of each kernel, which follows itself in a row and others in a model: fits found -74 to 213 ns.
 inline constexpr double kKernelSdNs = 60;
 /// Of each byte of results: fits found 0 to 0.0075 ns (docs/adr/0025-bytes-of-results.md), and
-/// models whose results do not fit into what other tenants leave of a last level miss up to 0.02.
-inline constexpr double kResultByteSdNs = 0.01;
+/// models whose results do not fit into what other tenants leave of a last level miss up to 0.025
+/// (docs/adr/0046-neighbours-that-stay.md).
+inline constexpr double kResultByteSdNs = 0.02;
 
 /// Correlation of the errors of measured kernels on a table without a fit.
 inline constexpr double kMeasuredCorrelation = 0.3;

@@ -2,6 +2,7 @@
 /// Values for operands: what each rule makes of a key, what a plan records, what stays unknown.
 #include "ir/operand_values.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -125,6 +126,17 @@ TEST(OperandValues, LengthsAreTheGreatest) {
       "f32[1,2,1025,64],f32[1,2,1025,64])";
   EXPECT_EQ(values_in(decoder, 5), Numbers({1024}));
   EXPECT_EQ(values_in(decoder, 6), Numbers({1025}));
+  // The results do not tell: the cache keeps its size.
+  const auto unknown = [](const std::string& positions, const std::string& cache) {
+    return fmt::format(
+        "com.microsoft:GroupQueryAttention/1{{kv_num_heads=2,num_heads=4}}(f32[1,{0},256],"
+        "f32[1,{0},128],f32[1,{0},128],f32[1,2,{1},64],f32[1,2,{1},64],i32[1],i32[])->"
+        "(f32[1,{0},256])",
+        positions, cache);
+  };
+  EXPECT_EQ(values_in(unknown("1", "1024"), 5), Numbers({1023}));
+  EXPECT_EQ(values_in(unknown("1", "1024"), 6), Numbers({1024}));
+  EXPECT_EQ(values_in(unknown("16", "0"), 6), Numbers({16}));
 }
 
 TEST(OperandValues, IndicesAreInRange) {

@@ -47,6 +47,16 @@ TEST(Footprint, ViewsMoveNothing) {
             0);
 }
 
+TEST(Footprint, AViewThatLeavesTheGraphIsCopied) {
+  Net net;
+  net.input("x");
+  net.node("Reshape", {"x", "s"}, {"y"});
+  net.output("y");
+  EXPECT_EQ(footprint(net.graph, std::vector<NodeRun>{{"Reshape", {}, {seen({1000})}, {}}})
+                .activation_bytes,
+            4000);
+}
+
 TEST(Footprint, TypesHaveTheirSizes) {
   Net net;
   net.input("x");
