@@ -108,7 +108,8 @@ class KeyMaker {
     key_.tags = run_.tags;
     add_operands();
     add_results();
-    if (is_copied_view(place_)) key_.tags.emplace_back(std::string(ir::kCopiedTag), std::int64_t{1});
+    if (is_copied_view(place_))
+      key_.tags.emplace_back(std::string(ir::kCopiedTag), std::int64_t{1});
     key_.canonicalise();
     ir::canonicalise(key_);
     return std::move(key_);
