@@ -482,11 +482,20 @@ Status CampaignRun::finish() {
   tell(Phase::Finishing, nullptr);
   settle_empty_call();
   pool_.discard();
-  SpreadOfBlocks spread;
+  std::optional<double> fastest;
+  for (const CampaignRow& row : rows_.all) {
+    for (const table::Block& block : row.blocks) {
+      const auto& reference = block.reference_compute_ns;
+      if (reference) fastest = std::min(fastest.value_or(*reference), *reference);
+    }
+  }
+  SpreadOfBlocks spread(fastest);
   for (const CampaignRow& row : rows_.all) spread.add_row(row.blocks);
-  store_.set_single_sd_log(spread.sd_log());
   return table_.transaction([&]() -> Status {
-    for (CampaignRow& row : rows_.all) OPLAT_CHECK(store_.refresh(row, references_));
+    for (CampaignRow& row : rows_.all) {
+      if (row.blocks.size() == 1) store_.set_single_sd_log(spread.sd_log(row.blocks.front()));
+      OPLAT_CHECK(store_.refresh(row, references_));
+    }
     return store_campaign();
   });
 }

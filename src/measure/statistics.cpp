@@ -99,21 +99,43 @@ std::optional<double> relative_half_width(const base::Interval& interval, double
   return (interval.high - interval.low) / 2 / centre;
 }
 
-double SpreadOfBlocks::sd_log() const {
+void SpreadOfBlocks::Pool::add(std::span<const double> logs, double centre,
+                               double degrees_of_them) {
+  for (const double log : logs) squares += (log - centre) * (log - centre);
+  degrees += degrees_of_them;
+}
+
+bool SpreadOfBlocks::is_slow(const table::Block& block) const {
+  constexpr double kMaxSlowdown = 1.03;
+  return fastest_compute_ns_ && block.reference_compute_ns &&
+         *block.reference_compute_ns > kMaxSlowdown * *fastest_compute_ns_;
+}
+
+double SpreadOfBlocks::sd_log(const table::Block& block) const {
   constexpr double kMinDegrees = 5;
   constexpr double kMaxSdLog = 0.5;
-  if (degrees_ < kMinDegrees) return kAssumedSdLog;
-  return std::clamp(std::sqrt(squares_ / degrees_), kAssumedSdLog, kMaxSdLog);
+  Pool pool = is_slow(block) ? slow_ : at_clock_;
+  if (pool.degrees < kMinDegrees)
+    pool = {at_clock_.squares + slow_.squares, at_clock_.degrees + slow_.degrees};
+  if (pool.degrees < kMinDegrees) return kAssumedSdLog;
+  return std::clamp(std::sqrt(pool.squares / pool.degrees), kAssumedSdLog, kMaxSdLog);
 }
 
 void SpreadOfBlocks::add_row(std::span<const table::Block> blocks) {
-  std::vector<double> values;
-  for (const table::Block& block : blocks) values.push_back(block.value_ns);
-  const auto sd = sd_of_log(values);
-  if (!sd) return;
-  const auto degrees = static_cast<double>(values.size() - 1);
-  squares_ += degrees * *sd * *sd;
-  degrees_ += degrees;
+  std::vector<double> at_clock;
+  std::vector<double> slow;
+  for (const table::Block& block : blocks) {
+    if (!(block.value_ns > 0) || !std::isfinite(block.value_ns)) return;
+    (is_slow(block) ? slow : at_clock).push_back(std::log(block.value_ns));
+  }
+  const auto degrees_alone = [](const std::vector<double>& logs) {
+    return static_cast<double>(logs.size()) - 1;
+  };
+  if (at_clock.size() >= 2) at_clock_.add(at_clock, mean(at_clock), degrees_alone(at_clock));
+  if (!at_clock.empty())
+    slow_.add(slow, mean(at_clock), static_cast<double>(slow.size()));
+  else if (slow.size() >= 2)
+    slow_.add(slow, mean(slow), degrees_alone(slow));
 }
 
 std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level,

@@ -80,16 +80,35 @@ inline constexpr double kAssumedSdLog = 0.10;
 /// How far single blocks of a campaign lie apart, pooled over its rows. A row of one block does not
 /// show its own spread, and on a machine with neighbours one block in ten may take 1.6 times as
 /// long.
+///
+/// Blocks are of two kinds. Where the compute reference took 3 % longer than in the campaign's
+/// fastest block, the clock was lower: the core, or another one, had other work. Such blocks are
+/// pooled by themselves, by their distance from the row's blocks at full clock where it has any.
+/// On a virtual machine with neighbours their spread was 40 %, and 10 % of the others
+/// (docs/adr/0046). Where the clock says nothing, both are alike.
 class SpreadOfBlocks {
  public:
+  /// `fastest_compute_ns`: of the compute reference in all blocks of the campaign; std::nullopt if
+  /// none was timed, and then there is one kind.
+  explicit SpreadOfBlocks(std::optional<double> fastest_compute_ns = std::nullopt)
+      : fastest_compute_ns_(fastest_compute_ns) {}
   /// A row of fewer than two blocks says nothing.
   void add_row(std::span<const table::Block> blocks);
-  /// kAssumedSdLog or more; that where fewer than five degrees of freedom tell.
-  [[nodiscard]] double sd_log() const;
+  /// Of blocks of this kind: kAssumedSdLog to 0.5. Where fewer than five degrees of freedom tell,
+  /// that of both kinds, then kAssumedSdLog.
+  [[nodiscard]] double sd_log(const table::Block& block) const;
 
  private:
-  double squares_ = 0;  ///< of deviations of logarithms
-  double degrees_ = 0;
+  struct Pool {
+    double squares = 0;  ///< of deviations of logarithms
+    double degrees = 0;
+    void add(std::span<const double> logs, double centre, double degrees_of_them);
+  };
+  [[nodiscard]] bool is_slow(const table::Block& block) const;
+
+  std::optional<double> fastest_compute_ns_;
+  Pool at_clock_;
+  Pool slow_;
 };
 
 /// Spread that a row of few blocks is pooled with. A row ends when its interval is narrow, so rows

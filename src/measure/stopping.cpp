@@ -17,6 +17,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/stats.hpp"
 #include "measure/statistics.hpp"
 
 namespace oplat::measure {
@@ -61,6 +62,34 @@ double degree(const table::Block& block, const ReferenceMedians& medians) {
   const bool only_stolen = !disturbance(without, medians);
   return only_stolen ? static_cast<double>(block.steal_ticks)
                      : std::numeric_limits<double>::infinity();
+}
+
+/// The blocks that no neighbour on the core slowed, as far as the clock tells. It is lower while
+/// one works, and the block takes longer by far more than the clock explains. That is told from two
+/// blocks or more at full clock, and all are kept where there are fewer, or where all that takes
+/// longer is the clock (docs/adr/0046).
+std::vector<table::Block> without_neighbours(std::span<const table::Block> blocks) {
+  constexpr double kFullClock = 1.03;
+  constexpr double kUnexplained = 1.15;
+  constexpr std::size_t kMinAtFullClock = 2;
+  std::vector<table::Block> kept(blocks.begin(), blocks.end());
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const table::Block& block : blocks)
+    fastest = std::min(fastest, block.reference_compute_ns.value_or(fastest));
+  const auto clock = [&](const table::Block& block) {
+    return block.reference_compute_ns.value_or(fastest) / fastest;
+  };
+  if (!std::isfinite(fastest) || !(fastest > 0)) return kept;
+  std::vector<double> at_full_clock;
+  for (const table::Block& block : blocks) {
+    if (clock(block) <= kFullClock) at_full_clock.push_back(block.value_ns);
+  }
+  if (at_full_clock.size() < kMinAtFullClock) return kept;
+  const double usual = *base::median(at_full_clock);
+  std::erase_if(kept, [&](const table::Block& block) {
+    return clock(block) > kFullClock && block.value_ns > kUnexplained * clock(block) * usual;
+  });
+  return kept;
 }
 
 bool is_light(const table::Block& block) {
@@ -115,15 +144,17 @@ std::optional<std::string_view> disturbance(const table::Block& block,
 Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
                   const ReferenceMedians& medians, std::uint64_t seed) {
   Assessment result;
+  const std::vector<table::Block> kept = without_neighbours(blocks);
   std::vector<double> degrees;
-  for (const table::Block& block : blocks) degrees.push_back(degree(block, medians));
+  for (const table::Block& block : kept) degrees.push_back(degree(block, medians));
   result.disturbed =
-      std::count_if(degrees.begin(), degrees.end(), [](double degree) { return degree > 0; });
-  const std::int64_t light = std::count_if(blocks.begin(), blocks.end(), is_light);
-  const std::vector<table::Block> used = least_disturbed(blocks, degrees, light);
+      std::count_if(degrees.begin(), degrees.end(), [](double degree) { return degree > 0; }) +
+      static_cast<std::int64_t>(blocks.size() - kept.size());
+  const std::int64_t light = std::count_if(kept.begin(), kept.end(), is_light);
+  const std::vector<table::Block> used = least_disturbed(kept, degrees, light);
   result.timing = summarise(used, rule.level, seed, rule.single_sd_log);
   const bool never_quiet =
-      light < kMinLightBlocks && light < static_cast<std::int64_t>(blocks.size());
+      light < kMinLightBlocks && light < static_cast<std::int64_t>(kept.size());
   if (never_quiet) result.flags.emplace_back(table::kNeverQuiet);
   std::optional<double> width;
   const bool spent = static_cast<std::int64_t>(blocks.size()) >= rule.most_blocks;

@@ -267,6 +267,27 @@ TEST(Stopping, FewQuietBlocksAreBetterThanManyLoudOnes) {
 }
 
 // The neighbour may leave.
+TEST(Stopping, ABlockThatTakesLongerThanItsClockExplainsDoesNotVote) {
+  // Half of the blocks at a clock of 93 %, while a neighbour worked: they took 1.8 times as long.
+  std::vector<table::Block> blocks = blocks_of({1e6, 1.8e6, 1.01e6, 1.8e6, 1.8e6, 1e6});
+  for (table::Block& block : blocks)
+    block.reference_compute_ns = block.value_ns > 1.5e6 ? 107 : 100;
+  const auto shared = assess(blocks, {}, kUsual, 1);
+  EXPECT_NEAR(shared.timing->median_ns, 1e6, 1);
+  EXPECT_EQ(shared.timing->blocks, 3);
+  EXPECT_EQ(shared.disturbed, 3);
+  EXPECT_THAT(shared.flags, Contains("disturbed"));
+  // One block at full clock says nothing of the others.
+  blocks[2].value_ns = blocks[5].value_ns = 1.8e6;
+  blocks[2].reference_compute_ns = blocks[5].reference_compute_ns = 107;
+  EXPECT_EQ(assess(blocks, {}, kUsual, 1).timing->blocks, 6);
+  // A processor that grew hot: the clock explains the times, and all count.
+  std::vector<table::Block> hot = blocks_of({1e6, 1e6, 1.3e6, 1.3e6, 1.4e6, 1.3e6, 1.3e6});
+  for (table::Block& block : hot) block.reference_compute_ns = block.value_ns > 1.1e6 ? 130 : 100;
+  EXPECT_EQ(assess(hot, {}, kUsual, 1).timing->blocks, 7);
+  EXPECT_EQ(assess(hot, {}, kUsual, 1).timing->median_ns, 1.3e6);
+}
+
 TEST(Stopping, ARowThatWasNeverQuietTakesTwiceAsManyBlocks) {
   std::vector<table::Block> blocks = blocks_of(std::vector<double>(9, 1e6));
   for (table::Block& block : blocks) {

@@ -259,19 +259,46 @@ TEST(Summarise, GivesASingleBlockTheAssumedSpread) {
 
 TEST(Summarise, GivesASingleBlockTheSpreadOfItsCampaign) {
   SpreadOfBlocks spread;
-  EXPECT_EQ(spread.sd_log(), kAssumedSdLog) << "nothing known";
+  const table::Block any = blocks_with({1000}).front();
+  EXPECT_EQ(spread.sd_log(any), kAssumedSdLog) << "nothing known";
   for (int row = 0; row < 4; ++row) spread.add_row(blocks_with({1000, 1000 * std::exp(0.4)}));
-  EXPECT_EQ(spread.sd_log(), kAssumedSdLog) << "four degrees of freedom are too few";
+  EXPECT_EQ(spread.sd_log(any), kAssumedSdLog) << "four degrees of freedom are too few";
   for (int row = 0; row < 4; ++row) spread.add_row(blocks_with({1000}));
-  EXPECT_EQ(spread.sd_log(), kAssumedSdLog) << "one block says nothing of its spread";
+  EXPECT_EQ(spread.sd_log(any), kAssumedSdLog) << "one block says nothing of its spread";
   spread.add_row(blocks_with({7, 7 * std::exp(0.4)}));
-  EXPECT_NEAR(spread.sd_log(), 0.4 / std::sqrt(2), 1e-12);
-  EXPECT_NEAR(summarise(blocks_with({1000}), 0.95, 1, spread.sd_log())->ci_high_ns,
+  EXPECT_NEAR(spread.sd_log(any), 0.4 / std::sqrt(2), 1e-12);
+  EXPECT_NEAR(summarise(blocks_with({1000}), 0.95, 1, spread.sd_log(any))->ci_high_ns,
               1000 * std::exp(1.96 * 0.4 / std::sqrt(2)), 0.1);
   for (int row = 0; row < 1000; ++row) spread.add_row(blocks_with({1000, 1000, 1000}));
-  EXPECT_EQ(spread.sd_log(), kAssumedSdLog) << "a quiet machine";
+  EXPECT_EQ(spread.sd_log(any), kAssumedSdLog) << "a quiet machine";
   for (int row = 0; row < 4000; ++row) spread.add_row(blocks_with({1, 100}));
-  EXPECT_EQ(spread.sd_log(), 0.5);
+  EXPECT_EQ(spread.sd_log(any), 0.5);
+}
+
+TEST(Summarise, BlocksAtALowerClockHaveASpreadOfTheirOwn) {
+  const auto clocked = [](double value_ns, double reference_ns) {
+    table::Block block = blocks_with({value_ns}).front();
+    block.reference_compute_ns = reference_ns;
+    return block;
+  };
+  const double slow_by = std::exp(0.4);
+  SpreadOfBlocks spread(100.0);
+  for (int row = 0; row < 10; ++row)
+    spread.add_row(std::vector{clocked(10, 100), clocked(10, 102), clocked(10 * slow_by, 107)});
+  EXPECT_EQ(spread.sd_log(clocked(5, 101)), kAssumedSdLog);
+  EXPECT_NEAR(spread.sd_log(clocked(5, 107)), 0.4, 1e-12) << "from the blocks at full clock";
+  // Rows without such a block tell how far those at a lower clock lie apart.
+  for (int row = 0; row < 1000; ++row)
+    spread.add_row(std::vector{clocked(10, 110), clocked(10 * std::exp(0.2), 110)});
+  EXPECT_NEAR(spread.sd_log(clocked(5, 107)), 0.2 / std::sqrt(2), 1e-2);
+  EXPECT_EQ(spread.sd_log(clocked(5, 101)), kAssumedSdLog);
+  // What nobody timed is at full clock, and too few of a kind take what both have in common.
+  EXPECT_EQ(spread.sd_log(blocks_with({5}).front()), kAssumedSdLog);
+  SpreadOfBlocks few(100.0);
+  for (int row = 0; row < 10; ++row)
+    few.add_row(std::vector{clocked(10, 110), clocked(10 * slow_by, 110)});
+  EXPECT_NEAR(few.sd_log(clocked(5, 100)), 0.4 / std::sqrt(2), 1e-12);
+  EXPECT_NEAR(few.sd_log(clocked(5, 110)), 0.4 / std::sqrt(2), 1e-12);
 }
 
 TEST(Summarise, IntervalAlwaysHoldsTheMedian) {
