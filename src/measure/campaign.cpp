@@ -484,10 +484,8 @@ Status CampaignRun::finish() {
   pool_.discard();
   std::optional<double> fastest;
   for (const CampaignRow& row : rows_.all) {
-    for (const table::Block& block : row.blocks) {
-      const auto& reference = block.reference_compute_ns;
-      if (reference) fastest = std::min(fastest.value_or(*reference), *reference);
-    }
+    const std::optional<double> of_row = fastest_compute_ns(row.blocks);
+    if (of_row) fastest = std::min(fastest.value_or(*of_row), *of_row);
   }
   SpreadOfBlocks spread(fastest);
   for (const CampaignRow& row : rows_.all) spread.add_row(row.blocks);

@@ -99,22 +99,31 @@ std::optional<double> relative_half_width(const base::Interval& interval, double
   return (interval.high - interval.low) / 2 / centre;
 }
 
+std::optional<double> fastest_compute_ns(std::span<const table::Block> blocks) {
+  std::optional<double> fastest;
+  for (const table::Block& block : blocks) {
+    const auto& reference = block.reference_compute_ns;
+    if (reference) fastest = std::min(fastest.value_or(*reference), *reference);
+  }
+  return fastest;
+}
+
+bool is_at_lower_clock(const table::Block& block, const std::optional<double>& fastest_ns) {
+  constexpr double kSameClock = 1.03;
+  return fastest_ns && block.reference_compute_ns &&
+         *block.reference_compute_ns > kSameClock * *fastest_ns;
+}
+
 void SpreadOfBlocks::Pool::add(std::span<const double> logs, double centre,
                                double degrees_of_them) {
   for (const double log : logs) squares += (log - centre) * (log - centre);
   degrees += degrees_of_them;
 }
 
-bool SpreadOfBlocks::is_slow(const table::Block& block) const {
-  constexpr double kMaxSlowdown = 1.03;
-  return fastest_compute_ns_ && block.reference_compute_ns &&
-         *block.reference_compute_ns > kMaxSlowdown * *fastest_compute_ns_;
-}
-
 double SpreadOfBlocks::sd_log(const table::Block& block) const {
   constexpr double kMinDegrees = 5;
   constexpr double kMaxSdLog = 0.5;
-  Pool pool = is_slow(block) ? slow_ : at_clock_;
+  Pool pool = is_at_lower_clock(block, fastest_compute_ns_) ? slow_ : at_clock_;
   if (pool.degrees < kMinDegrees)
     pool = {at_clock_.squares + slow_.squares, at_clock_.degrees + slow_.degrees};
   if (pool.degrees < kMinDegrees) return kAssumedSdLog;
@@ -126,7 +135,8 @@ void SpreadOfBlocks::add_row(std::span<const table::Block> blocks) {
   std::vector<double> slow;
   for (const table::Block& block : blocks) {
     if (!(block.value_ns > 0) || !std::isfinite(block.value_ns)) return;
-    (is_slow(block) ? slow : at_clock).push_back(std::log(block.value_ns));
+    (is_at_lower_clock(block, fastest_compute_ns_) ? slow : at_clock)
+        .push_back(std::log(block.value_ns));
   }
   const auto degrees_alone = [](const std::vector<double>& logs) {
     return static_cast<double>(logs.size()) - 1;

@@ -77,12 +77,17 @@ inline constexpr std::size_t kMinBootstrapBlocks = 8;
 /// and 8 % between processes.
 inline constexpr double kAssumedSdLog = 0.10;
 
+/// Of the compute reference in these blocks; std::nullopt if none was timed.
+std::optional<double> fastest_compute_ns(std::span<const table::Block> blocks);
+/// Whether the compute reference took 3 % longer than `fastest_ns`, the fastest of other blocks:
+/// the clock was lower, since the core or another one had other work. False where one is not known.
+bool is_at_lower_clock(const table::Block& block, const std::optional<double>& fastest_ns);
+
 /// How far single blocks of a campaign lie apart, pooled over its rows. A row of one block does not
 /// show its own spread, and on a machine with neighbours one block in ten may take 1.6 times as
 /// long.
 ///
-/// Blocks are of two kinds. Where the compute reference took 3 % longer than in the campaign's
-/// fastest block, the clock was lower: the core, or another one, had other work. Such blocks are
+/// Blocks are of two kinds. Those at a lower clock than the campaign's fastest block are
 /// pooled by themselves, by their distance from the row's blocks at full clock where it has any.
 /// On a virtual machine with neighbours their spread was 40 %, and 10 % of the others
 /// (docs/adr/0046). Where the clock says nothing, both are alike.
@@ -104,7 +109,6 @@ class SpreadOfBlocks {
     double degrees = 0;
     void add(std::span<const double> logs, double centre, double degrees_of_them);
   };
-  [[nodiscard]] bool is_slow(const table::Block& block) const;
 
   std::optional<double> fastest_compute_ns_;
   Pool at_clock_;

@@ -69,25 +69,20 @@ double degree(const table::Block& block, const ReferenceMedians& medians) {
 /// blocks or more at full clock, and all are kept where there are fewer, or where all that takes
 /// longer is the clock (docs/adr/0046).
 std::vector<table::Block> without_neighbours(std::span<const table::Block> blocks) {
-  constexpr double kFullClock = 1.03;
   constexpr double kUnexplained = 1.15;
   constexpr std::size_t kMinAtFullClock = 2;
   std::vector<table::Block> kept(blocks.begin(), blocks.end());
-  double fastest = std::numeric_limits<double>::infinity();
-  for (const table::Block& block : blocks)
-    fastest = std::min(fastest, block.reference_compute_ns.value_or(fastest));
-  const auto clock = [&](const table::Block& block) {
-    return block.reference_compute_ns.value_or(fastest) / fastest;
-  };
-  if (!std::isfinite(fastest) || !(fastest > 0)) return kept;
+  const std::optional<double> fastest = fastest_compute_ns(blocks);
+  if (!fastest || !(*fastest > 0)) return kept;
   std::vector<double> at_full_clock;
   for (const table::Block& block : blocks) {
-    if (clock(block) <= kFullClock) at_full_clock.push_back(block.value_ns);
+    if (!is_at_lower_clock(block, fastest)) at_full_clock.push_back(block.value_ns);
   }
   if (at_full_clock.size() < kMinAtFullClock) return kept;
   const double usual = *base::median(at_full_clock);
   std::erase_if(kept, [&](const table::Block& block) {
-    return clock(block) > kFullClock && block.value_ns > kUnexplained * clock(block) * usual;
+    return is_at_lower_clock(block, fastest) &&
+           block.value_ns > kUnexplained * *block.reference_compute_ns / *fastest * usual;
   });
   return kept;
 }
