@@ -31,6 +31,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, Union
 
+from oplat._evaluating import evaluating
 from oplat.errors import InputError, PredictionWarning, RuntimeUnavailable, UsageError
 
 __all__ = ["Graph", "blocks", "export"]
@@ -271,19 +272,6 @@ def again(call: Call) -> Call:
     """The same call with other numbers where they were made up."""
     args = [made_up(tensor.shape, tensor.dtype) if name in call.made_up else tensor for name, tensor in zip(call.names, call.args)]
     return Call(args, call.kwargs, call.names, call.made_up)
-
-
-@contextlib.contextmanager
-def evaluating(module: Any) -> Iterator[bool]:
-    """Without dropout and the like; yields whether it was in training mode. Flags are as they were afterwards."""
-    modules = list(module.modules())
-    training = [each.training for each in modules]
-    module.eval()
-    try:
-        yield any(training)
-    finally:
-        for each, flag in zip(modules, training):
-            each.training = flag
 
 
 def watch(module: Any, call: Call, of_blocks: tuple[type, ...] = ()) -> Watched:

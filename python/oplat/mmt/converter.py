@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
+from oplat._evaluating import evaluating
 from oplat.errors import InputError, PredictionWarning
 
 from . import operators
 from .meter import description, model_files
-from .parser import (Latency, RecordedModel, evaluating, features, parse_yaml, predict_latency, record, sample_input,
-                     warn_of_decisions)
+from .parser import Latency, RecordedModel, features, parse_yaml, predict_latency, record, sample_input, warn_of_decisions
 
 if TYPE_CHECKING:
     import torch

@@ -8,17 +8,17 @@ is estimated from its arithmetic and its bytes, at the speed of the modules that
 """
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
 import statistics
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from oplat import _core
+from oplat._evaluating import evaluating
 from oplat.errors import InputError, MissingKernels, PredictionWarning
 
 from . import operators
@@ -250,19 +250,6 @@ def lookup(path: str | os.PathLike[str]) -> Table:
     if not found:
         raise InputError(f"{os.fspath(path)}: has no operator with a latency; meter_ops() measures them")
     return found
-
-
-@contextlib.contextmanager
-def evaluating(model: torch.nn.Module) -> Iterator[None]:
-    """Without dropout and the like; training flags are as they were afterwards."""
-    modules = list(model.modules())
-    training = [module.training for module in modules]
-    model.eval()
-    try:
-        yield
-    finally:
-        for module, flag in zip(modules, training):
-            module.training = flag
 
 
 def checked_shape(input_shape: Any) -> list[int]:
