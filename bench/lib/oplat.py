@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of the program under test."""
+import hashlib
 import json
 import subprocess
 import sys
@@ -56,6 +57,24 @@ class Oplat:
 
     def version(self):
         return self.text("version").strip()
+
+    def digest(self):
+        """Of everything that measures: the program, the library of workers next to it, and the workers in Python."""
+        parts = [self.path, *sorted(self.path.parent.glob("liboplat_worker.so.*")), *sorted((ROOT / "python/oplat/workers").rglob("*.py"))]
+        total = hashlib.sha256()
+        for part in parts:
+            total.update(hashlib.sha256(part.read_bytes()).digest())
+        return total.hexdigest()[:16]
+
+    def require_same(self, store, table):
+        """Binds the measurements of `store` to this program; Failed if another one made them."""
+        binary = store.section("binary")
+        now = {"digest": self.digest(), "version": self.version()}
+        if binary and binary["digest"] != now["digest"]:
+            raise Failed(f"{table}: was measured by another program or other workers ({binary['version']}), and this is {now['version']}; begin in another "
+                         "--folder, or write the page of what is there with --skip-measuring")
+        binary.update(now)
+        store.save()
 
     def timed_json(self, seconds, save, *arguments):
         """A long call. Adds its time to seconds["seconds"] while it runs and calls save(), so that a kill loses little."""
