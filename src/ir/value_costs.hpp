@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Operators whose arithmetic is quicker for some values than for others.
+/// Operators whose arithmetic is quicker for some values than for others, or for values that they
+/// have just seen.
 #pragma once
 
 #include <string_view>
 
+#include "ir/graph.hpp"
 #include "ir/key.hpp"
 
 namespace oplat::ir {
@@ -14,5 +16,12 @@ namespace oplat::ir {
 /// `text` is a printed key; operators that are not listed cost no parsing. Thread-safe.
 double value_cost_sd(std::string_view text);
 double value_cost_sd(const Key& key);
+
+/// Whether an operator is quicker on data that it was given just before than on other data of the
+/// same shape: a processor learns the way of its branches, and its caches keep the rows of a table
+/// that it read. Such kernels, and models that hold one (bodies included), are measured on data
+/// that change from run to run, as an application's do.
+bool is_quicker_on_repeated_data(const Key& key);
+bool is_quicker_on_repeated_data(const Graph& graph);
 
 }  // namespace oplat::ir

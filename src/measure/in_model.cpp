@@ -5,10 +5,11 @@
 /// say everything that decides the work (values, sparsity, what a result is used for). Such a row
 /// looks like any other, and a prediction made of it is wrong without a word. The one witness is
 /// the model itself. So once a campaign is over, each kernel that matters is compared with the time
-/// that the runtime's profiler saw for it inside the model. Caches and what the profiler
-/// cannot tell explain a factor of two of a short kernel, of 1.3 of a long one, and the way of all
-/// its bytes from memory; what they do not explain is flagged, in the table and in the
-/// reports, and predictions reach as far as what was seen.
+/// that the runtime's profiler saw for it inside the model. Caches and what the profiler cannot
+/// tell explain a factor of two of a short kernel, of 1.3 of a long one, either way; in the
+/// model the way of all its bytes from memory, and by itself that of its weights, whose state a row
+/// has. What they do not explain is flagged, in the table and in the reports, and predictions reach
+/// as far as what was seen.
 ///
 /// Profiled times are good for this and for no more: the profiler adds microseconds to every node,
 /// which is why workers give a range (docs/reference/worker-protocol.md, "times").
@@ -97,14 +98,14 @@ base::Interval lower_end(const base::Interval& range) {
 /// explained too.
 Status update_flags(table::Table& table, std::span<const table::StoredRow> rows,
                     const std::optional<base::Interval>& seen, const base::Interval& by_itself_ns,
-                    double bytes) {
+                    const ir::Work& work) {
   for (const table::StoredRow& stored : rows) {
     if (!is_timed(stored)) continue;
     const auto earlier = table::in_model_ns(stored.row.method);
     std::optional<base::Interval> now = seen;
     const bool still_unlike =
-        earlier && (!explains(by_itself_ns, lower_end(*earlier), bytes) ||
-                    !explains(by_itself_ns, {earlier->high, earlier->high}, bytes));
+        earlier && (!explains(by_itself_ns, lower_end(*earlier), work) ||
+                    !explains(by_itself_ns, {earlier->high, earlier->high}, work));
     if (still_unlike) now = now ? hull(*now, *earlier) : *earlier;
     table::Row row = stored.row;
     table::set_in_model_ns(row.method, now);
@@ -118,11 +119,15 @@ Status update_flags(table::Table& table, std::span<const table::StoredRow> rows,
 
 }  // namespace
 
-bool explains(const base::Interval& by_itself_ns, const base::Interval& in_model_ns, double bytes) {
-  const double ns = by_itself_ns.high;
-  const double slowest = std::max(std::min(kFactor * ns, kFactorOfLong * ns + kUnresolvedNs),
-                                  ns + bytes / kMemoryBytesPerNs);
-  return in_model_ns.low <= slowest && kFactor * in_model_ns.high >= by_itself_ns.low;
+bool explains(const base::Interval& by_itself_ns, const base::Interval& in_model_ns,
+              const ir::Work& work) {
+  // The slower the one, the slower the other may be.
+  const auto at_most_ns = [](double ns, double bytes) {
+    return std::max(std::min(kFactor * ns, kFactorOfLong * ns + kUnresolvedNs),
+                    ns + bytes / kMemoryBytesPerNs);
+  };
+  return in_model_ns.low <= at_most_ns(by_itself_ns.high, work.bytes()) &&
+         by_itself_ns.low <= at_most_ns(in_model_ns.high, work.bytes_weights);
 }
 
 Result<std::vector<UnlikeKernel>> flag_unlike_kernels(table::Table& table, table::DeviceId device,
@@ -149,11 +154,11 @@ Result<std::vector<UnlikeKernel>> flag_unlike_kernels(table::Table& table, table
     const auto parsed = ir::parse(key.first->key);
     if (!parsed) continue;
     // A view that does what it should moves nothing.
-    const double bytes = key.has_row ? ir::work(*parsed, catalogue).bytes() : 0;
+    const ir::Work work = key.has_row ? ir::work(*parsed, catalogue) : ir::Work{};
     const double share = std::max(in_model > 0 ? key.middle_ns() / in_model : 0,
                                   by_rows > 0 ? key.rows_ns() / by_rows : 0);
     const bool is_unlike =
-        share > kMinShare && !explains(*key.by_itself_ns, key.in_model_ns(), bytes);
+        share > kMinShare && !explains(*key.by_itself_ns, key.in_model_ns(), work);
     if (is_unlike)
       unlike.push_back({model, key.first->name, key.first->key, share, key.in_model_ns(),
                         *key.by_itself_ns, key.has_row});
@@ -161,7 +166,7 @@ Result<std::vector<UnlikeKernel>> flag_unlike_kernels(table::Table& table, table
     OPLAT_TRY(rows, table.rows_of(key.first->key, device, setting));
     OPLAT_CHECK(update_flags(table, rows,
                              is_unlike ? std::optional(key.in_model_ns()) : std::nullopt,
-                             *key.by_itself_ns, bytes));
+                             *key.by_itself_ns, work));
   }
   return unlike;
 }

@@ -10,6 +10,7 @@
 #include "base/interval.hpp"
 #include "base/result.hpp"
 #include "ir/catalogue.hpp"
+#include "ir/work.hpp"
 #include "table/table.hpp"
 
 namespace oplat::measure {
@@ -34,9 +35,10 @@ struct UnlikeKernel {
 };
 
 /// Whether a kernel may take `in_model_ns` where its row says `by_itself_ns`: within a factor of
-/// two of the nearest cache state, but no slower than 1.3 times and 5 us of it, or no slower than
-/// by what `bytes` (all operands and results) need from memory.
-bool explains(const base::Interval& by_itself_ns, const base::Interval& in_model_ns, double bytes);
+/// two of the nearest cache state, but no slower and no faster than 1.3 times and 5 us; or slower
+/// by what all bytes of `work` need from memory, or faster by what its weights need.
+bool explains(const base::Interval& by_itself_ns, const base::Interval& in_model_ns,
+              const ir::Work& work);
 
 /// Compares the kernels above 5 % of a model's time with their rows, flags the rows that do not
 /// explain it (table/in_model.hpp), and clears the flag of those that do by now. Kernels without a

@@ -108,10 +108,14 @@ std::optional<double> fastest_compute_ns(std::span<const table::Block> blocks) {
   return fastest;
 }
 
-bool is_at_lower_clock(const table::Block& block, const std::optional<double>& fastest_ns) {
+bool is_at_lower_clock(const std::optional<double>& reference_compute_ns,
+                       const std::optional<double>& fastest_ns) {
   constexpr double kSameClock = 1.03;
-  return fastest_ns && block.reference_compute_ns &&
-         *block.reference_compute_ns > kSameClock * *fastest_ns;
+  return fastest_ns && reference_compute_ns && *reference_compute_ns > kSameClock * *fastest_ns;
+}
+
+bool is_at_lower_clock(const table::Block& block, const std::optional<double>& fastest_ns) {
+  return is_at_lower_clock(block.reference_compute_ns, fastest_ns);
 }
 
 void SpreadOfBlocks::Pool::add(std::span<const double> logs, double centre,

@@ -81,6 +81,8 @@ inline constexpr double kAssumedSdLog = 0.10;
 std::optional<double> fastest_compute_ns(std::span<const table::Block> blocks);
 /// Whether the compute reference took 3 % longer than `fastest_ns`, the fastest of other blocks:
 /// the clock was lower, since the core or another one had other work. False where one is not known.
+bool is_at_lower_clock(const std::optional<double>& reference_compute_ns,
+                       const std::optional<double>& fastest_ns);
 bool is_at_lower_clock(const table::Block& block, const std::optional<double>& fastest_ns);
 
 /// How far single blocks of a campaign lie apart, pooled over its rows. A row of one block does not

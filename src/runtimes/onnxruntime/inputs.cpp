@@ -3,9 +3,11 @@
 #include "runtimes/onnxruntime/inputs.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/random.hpp"
 #include "base/text.hpp"
 #include "formats/random_data.hpp"
 #include "runtimes/onnxruntime/npy.hpp"
@@ -128,6 +130,33 @@ Result<std::vector<InputData>> kernel_inputs(const std::vector<formats::onnx::Ke
                        : formats::random_data(info.dtype, count, range, input_seed)});
   }
   return all;
+}
+
+std::size_t vary_inputs(Session& session, const InputMaker& make, std::uint64_t seed,
+                        std::size_t most, const std::function<bool()>& is_good) {
+  constexpr std::size_t kBytes = std::size_t{4} << 20U;
+  constexpr std::size_t kBytesOfTwo = std::size_t{256} << 20U;
+  constexpr std::chrono::milliseconds kLongest{100};
+  const std::vector<InputData>& first = session.inputs();
+  std::size_t bytes = 0;
+  for (const InputData& input : first) bytes += input.bytes.size();
+  if (bytes == 0 || 2 * bytes > kBytesOfTwo) return 0;
+  const std::size_t sets = std::min(std::max<std::size_t>(kBytes / bytes, 2), most + 1);
+  const auto until = std::chrono::steady_clock::now() + kLongest;
+  const auto is_same = [](const InputData& a, const InputData& b) { return a.bytes == b.bytes; };
+  std::size_t runs = 0;
+  for (std::size_t set = 1; set < sets && std::chrono::steady_clock::now() < until; ++set) {
+    auto inputs = make(base::mix_seed(seed, set));
+    if (!inputs ||
+        std::equal(first.begin(), first.end(), inputs->begin(), inputs->end(), is_same) ||
+        !session.add_inputs(std::move(*inputs)))
+      break;
+    ++runs;
+    if (session.run() && (!is_good || is_good())) continue;
+    session.drop_last_inputs();
+    break;
+  }
+  return runs;
 }
 
 }  // namespace oplat::runtimes::onnxruntime

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,5 +24,18 @@ Result<std::vector<InputData>> model_inputs(
 
 Result<std::vector<InputData>> kernel_inputs(const std::vector<formats::onnx::KernelInput>& inputs,
                                              std::uint64_t seed);
+
+inline constexpr std::size_t kMostFurtherInputs = 31;
+/// Data from a seed, for one set of inputs.
+using InputMaker = std::function<Result<std::vector<InputData>>(std::uint64_t seed)>;
+
+/// Gives a session that has run once further sets of inputs, up to `most`, so that no run has the
+/// data of the one before (ir::is_quicker_on_repeated_data). All sets together hold 4 MiB or less;
+/// one further set is made of up to 128 MiB. Each runs once, for 0.1 s together. Ends where the
+/// data are the same for every seed, since the user gave them, and where a run fails or `is_good`,
+/// asked after each, says no. Returns how many runs that were.
+std::size_t vary_inputs(Session& session, const InputMaker& make, std::uint64_t seed,
+                        std::size_t most = kMostFurtherInputs,
+                        const std::function<bool()>& is_good = {});
 
 }  // namespace oplat::runtimes::onnxruntime

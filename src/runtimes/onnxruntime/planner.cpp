@@ -319,14 +319,15 @@ RunTimes times_by_run(const std::vector<NodeDuration>& durations, std::size_t ru
 }
 
 /// Profiled runs of a model: one that is left out, then `min_runs` or more until some time is over.
+/// `further`: makes other inputs for the runs to come; may be empty.
 Result<RunTimes> timed_runs(const Api& api, const std::string& bytes,
-                            const std::vector<InputData>& inputs, const SessionOptions& options,
-                            std::size_t max_runs) {
+                            const std::vector<InputData>& inputs, const InputMaker& further,
+                            const SessionOptions& options, std::size_t max_runs) {
   OPLAT_TRY(session, create(api, bytes, options));
   OPLAT_CHECK(session->bind(inputs));
   OPLAT_CHECK(session->run());
   const auto until = std::chrono::steady_clock::now() + kTimedAtLeast;
-  std::size_t runs = 0;
+  std::size_t runs = further ? vary_inputs(*session, further, 1, max_runs) : 0;
   while (runs < max_runs && (runs < kMinTimedRuns || std::chrono::steady_clock::now() < until)) {
     OPLAT_CHECK(session->run());
     ++runs;
@@ -347,7 +348,7 @@ Result<double> profiler_us(const Api& api, SessionOptions options,
   OPLAT_TRY(inputs, kernel_inputs(kernel.inputs, 1));
   options.data_folder.clear();
   options.profile_prefix = (folder / "dispatch").string();
-  OPLAT_TRY(times, timed_runs(api, kernel.bytes, inputs, options, kMaxTimedRuns));
+  OPLAT_TRY(times, timed_runs(api, kernel.bytes, inputs, {}, options, kMaxTimedRuns));
   const auto found = times.find("copy0");
   const auto us = found == times.end() ? std::nullopt : base::quantile(found->second, 0.25);
   if (!us) return fail(Code::Runtime, "onnxruntime: its profiler shows no time of a kernel");
@@ -371,7 +372,8 @@ std::optional<base::Interval> range_ns(const std::vector<double>& us, double pro
 }  // namespace
 
 Result<NodeTimes> time_nodes(const Api& api, const formats::onnx::Model& model,
-                             const std::vector<InputData>& inputs, const SessionOptions& options) {
+                             const std::vector<InputData>& inputs, const InputMaker& further,
+                             const SessionOptions& options) {
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-times"));
   OPLAT_TRY(optimized, optimise(api, model, options, folder.path()));
   OPLAT_TRY(executed, execute(api, optimized, {inputs, {}}, options, folder.path()));
@@ -385,7 +387,7 @@ Result<NodeTimes> time_nodes(const Api& api, const formats::onnx::Model& model,
   OPLAT_TRY(own_us, profiler_us(api, timed, folder.path()));
   timed.profile_prefix = (folder.path() / "times").string();
   OPLAT_TRY(bytes, optimized.bytes());
-  OPLAT_TRY(times, timed_runs(api, bytes, inputs, timed, max_runs - 1));
+  OPLAT_TRY(times, timed_runs(api, bytes, inputs, further, timed, max_runs - 1));
   std::unordered_set<std::string> bodied;
   collect_bodied_nodes(executed.graph, bodied);
   NodeTimes found;

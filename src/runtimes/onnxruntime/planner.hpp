@@ -27,8 +27,10 @@ Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
 /// What one execution of the nodes of make_plan() takes inside the model: from the fastest of some
 /// profiled runs to their lower quartile. The profiler's own work, which is timed on a kernel of
 /// next to none, is taken off as far as it is known. Nodes with bodies are left out, and all nodes
-/// if there are too many executions to record.
+/// if there are too many executions to record. `further` makes other inputs for runs behind the
+/// first (vary_inputs()); empty where the same will do.
 Result<NodeTimes> time_nodes(const Api& api, const formats::onnx::Model& model,
-                             const std::vector<InputData>& inputs, const SessionOptions& options);
+                             const std::vector<InputData>& inputs, const InputMaker& further,
+                             const SessionOptions& options);
 
 }  // namespace oplat::runtimes::onnxruntime

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "base/text.hpp"
 #include "runtimes/memory.hpp"
@@ -169,7 +170,7 @@ tl::expected<std::unique_ptr<Session>, SessionError> Session::create(
 
 Session::~Session() {
   if (binding_ != nullptr) api_.release_io_binding(binding_);
-  for (OrtValue* value : values_) api_.release_value(value);
+  for (Inputs& inputs : sets_) release(inputs);
   if (session_ != nullptr) api_.release_session(session_);
 }
 
@@ -190,38 +191,78 @@ Result<std::vector<std::string>> Session::names(OrtStatus* (*count)(const OrtSes
 }
 
 Status Session::bind(std::vector<InputData> inputs) {
-  inputs_ = std::move(inputs);
   OPLAT_TRY(wanted, names(api_.input_count, api_.input_name));
+  input_names_ = std::move(wanted);
   OPLAT_CHECK(api_.check(api_.create_io_binding(session_, &binding_)));
-  for (const std::string& name : wanted) {
-    InputData* input = nullptr;
-    for (InputData& candidate : inputs_) {
-      if (candidate.name == name) input = &candidate;
-    }
-    if (input == nullptr)
-      return fail(Code::Internal, "onnxruntime: no data for input '{}'", base::printable(name));
-    OPLAT_TRY(type, element_type(input->dtype));
-    OrtValue* value = nullptr;
-    if (input->dtype == ir::Dtype::String) {
-      OPLAT_CHECK(api_.check(api_.allocate_tensor(api_.allocator(), input->dims.data(),
-                                                  input->dims.size(), type, &value)));
-      values_.push_back(value);
-      OPLAT_CHECK(fill_strings(api_, *input, value));
-    } else {
-      OPLAT_CHECK(
-          api_.check(api_.create_tensor(api_.cpu_memory(), input->bytes.data(), input->bytes.size(),
-                                        input->dims.data(), input->dims.size(), type, &value)));
-      values_.push_back(value);
-    }
-    OPLAT_CHECK(api_.check(api_.bind_input(binding_, name.c_str(), value)));
-  }
+  OPLAT_CHECK(add_inputs(std::move(inputs)));
+  OPLAT_CHECK(bind_values(sets_.front()));
   OPLAT_TRY(outputs, names(api_.output_count, api_.output_name));
   for (const std::string& name : outputs)
     OPLAT_CHECK(api_.check(api_.bind_output_to_device(binding_, name.c_str(), api_.cpu_memory())));
   return {};
 }
 
-Status Session::run() { return api_.check(api_.run_with_binding(session_, nullptr, binding_)); }
+Status Session::add_inputs(std::vector<InputData> inputs) {
+  sets_.emplace_back();
+  sets_.back().data = std::move(inputs);
+  Status status = make_values(sets_.back());
+  if (!status) drop_last_inputs();
+  return status;
+}
+
+void Session::drop_last_inputs() {
+  release(sets_.back());
+  sets_.pop_back();
+  if (bound_ < sets_.size() || sets_.empty()) return;
+  bound_ = 0;
+  has_run_ = false;
+  // Of values that were bound before.
+  std::ignore = bind_values(sets_.front());
+}
+
+void Session::release(Inputs& inputs) {
+  for (OrtValue* value : inputs.values) api_.release_value(value);
+  inputs.values.clear();
+}
+
+Status Session::make_values(Inputs& inputs) {
+  for (const std::string& name : input_names_) {
+    const auto input = std::find_if(inputs.data.begin(), inputs.data.end(),
+                                    [&](const InputData& one) { return one.name == name; });
+    if (input == inputs.data.end())
+      return fail(Code::Internal, "onnxruntime: no data for input '{}'", base::printable(name));
+    OPLAT_TRY(type, element_type(input->dtype));
+    OrtValue* value = nullptr;
+    if (input->dtype == ir::Dtype::String) {
+      OPLAT_CHECK(api_.check(api_.allocate_tensor(api_.allocator(), input->dims.data(),
+                                                  input->dims.size(), type, &value)));
+      inputs.values.push_back(value);
+      OPLAT_CHECK(fill_strings(api_, *input, value));
+    } else {
+      OPLAT_CHECK(
+          api_.check(api_.create_tensor(api_.cpu_memory(), input->bytes.data(), input->bytes.size(),
+                                        input->dims.data(), input->dims.size(), type, &value)));
+      inputs.values.push_back(value);
+    }
+  }
+  return {};
+}
+
+Status Session::bind_values(const Inputs& inputs) {
+  for (std::size_t i = 0; i < input_names_.size(); ++i)
+    OPLAT_CHECK(api_.check(api_.bind_input(binding_, input_names_[i].c_str(), inputs.values[i])));
+  return {};
+}
+
+Status Session::run() {
+  const std::size_t next = has_run_ && bound_ + 1 < sets_.size() ? bound_ + 1 : 0;
+  if (next != bound_) {
+    OPLAT_CHECK(bind_values(sets_[next]));
+    bound_ = next;
+  }
+  has_run_ = true;
+  return api_.check(api_.run_with_binding(session_, nullptr, binding_));
+}
 
 Result<bool> Session::run_within(std::int64_t growth_bytes) {
   constexpr std::chrono::milliseconds kLook{10};

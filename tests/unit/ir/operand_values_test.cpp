@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -261,6 +262,58 @@ TEST(ValueCosts, AreThoseOfFunctionsThatBranch) {
             0.2);
   EXPECT_EQ(value_cost_sd("Softplus/1{}(-)->(f32[4])"), 0);
   EXPECT_EQ(value_cost_sd("Softplus"), 0);
+}
+
+bool changes_its_data(const char* text) {
+  const auto key = parse(text);
+  EXPECT_TRUE(key) << text;
+  return key && is_quicker_on_repeated_data(*key);
+}
+
+TEST(RepeatedData, MatterToWhatBranchesByThem) {
+  EXPECT_TRUE(changes_its_data("PRelu/16{}(f32[1,8,4],f32c[8,1])->(f32[1,8,4])"));
+  EXPECT_TRUE(changes_its_data("TopK/11{}(f32[1,80],i64c[1]=[5])->(f32[1,5],i64[1,5])"));
+  EXPECT_TRUE(changes_its_data("NonZero/13{}(f32[2000])->(i64[1,1000])"));
+  EXPECT_TRUE(
+      changes_its_data("NonMaxSuppression/11{}(f32[1,9,4],f32[1,1,9],i64c[1]=[3])->(i64[3,3])"));
+  EXPECT_TRUE(changes_its_data("ai.onnx.ml:TreeEnsembleRegressor/3{}(f32[1,30])->(f32[1,1])"));
+  EXPECT_FALSE(changes_its_data("ai.onnx.ml:Scaler/1{}(f32[1,30])->(f32[1,30])"));
+  EXPECT_FALSE(changes_its_data("com.microsoft:PRelu/1{}(f32[4],f32[1])->(f32[4])"));
+  EXPECT_FALSE(changes_its_data("Conv/11{}(f32[1,3,8,8],f32c[8,3,1,1])->(f32[1,8,8,8])"));
+  EXPECT_FALSE(changes_its_data("Add/14{}(f32[4],-)->(f32[4])"));
+}
+
+TEST(RepeatedData, MatterToLookingUpInATable) {
+  EXPECT_TRUE(changes_its_data("Gather/13{axis=0}(f32c[5000,16],i64[1,128])->(f32[1,128,16])"));
+  EXPECT_FALSE(changes_its_data("Gather/13{axis=0}(f32[50,16],i64[8])->(f32[8,16])")) << "no table";
+  EXPECT_FALSE(changes_its_data("Gather/13{axis=0}(i64[4],i64c[]=1)->(i64[])")) << "of a shape";
+  EXPECT_TRUE(
+      changes_its_data("com.microsoft:EmbedLayerNormalization/1{}(i32[1,8],-,f32c[100,16],"
+                       "f32c[64,16],-,f32c[16],f32c[16])->(f32[1,8,16],i32[1])"));
+}
+
+Node node_of(const char* op, std::vector<TensorId> inputs) {
+  Node node;
+  node.op = op;
+  node.inputs = std::move(inputs);
+  return node;
+}
+
+TEST(RepeatedData, OfAModelAreThoseOfItsNodesAndBodies) {
+  Graph graph;
+  graph.tensors.resize(2);
+  graph.tensors[1].constant = true;
+  graph.nodes.push_back(node_of("Relu", {0}));
+  graph.nodes.push_back(node_of("Gather", {0, 1}));
+  graph.nodes.push_back(node_of("Add", {0, kNoTensor}));
+  EXPECT_FALSE(is_quicker_on_repeated_data(graph));
+  graph.nodes[1].inputs = {1, 0};
+  EXPECT_TRUE(is_quicker_on_repeated_data(graph));
+  graph.nodes[1].op = "Relu";
+  auto body = std::make_shared<Graph>();
+  body->nodes.push_back(node_of("TopK", {}));
+  graph.nodes[0].bodies.emplace_back("body", body);
+  EXPECT_TRUE(is_quicker_on_repeated_data(graph));
 }
 
 TEST(OperandValues, EveryRuleStandsAnyKey) {

@@ -508,6 +508,26 @@ TEST(Campaign, TimesTheEmptyCallAgainAtItsEnd) {
   EXPECT_THAT(bench.progress.notices, IsEmpty());
 }
 
+// A neighbour on the core's other thread takes no time away: it shows in the clock alone.
+TEST(Campaign, TimesTheEmptyCallUntilItIsAtFullClock) {
+  Bench bench(2, 0);
+  int blocks = 0;
+  int last_blocks = 0;
+  bench.world.before_block = [&] {
+    const bool is_first_call = ++blocks <= 2;
+    if (bench.rows_blocks() >= 10) ++last_blocks;
+    const bool has_neighbour = is_first_call || last_blocks == 1 || last_blocks == 2;
+    bench.world.call_ns = last_blocks > 2 ? 1000 : 2500;
+    bench.world.reference_compute_ns = has_neighbour ? 54e3 : 50e3;
+  };
+  bench.run();
+  EXPECT_EQ(last_blocks, 4) << "timed twice at the end";
+  const auto campaigns = bench.table->campaigns();
+  ASSERT_TRUE(campaigns.has_value() && campaigns->size() == 1);
+  EXPECT_NEAR(*campaigns->front().campaign.empty_call_ns, 1000, 1e-6);
+  EXPECT_THAT(bench.progress.notices, IsEmpty());
+}
+
 TEST(Campaign, SaysThatTheEmptyCallNeverHadItsCoreAlone) {
   Bench bench(2, 0);
   bench.world.steal_per_block = 20;

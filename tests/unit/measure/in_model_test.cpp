@@ -40,28 +40,39 @@ TEST(InModelFlag, ADamagedRangeSaysNothing) {
   }
 }
 
+ir::Work moves(double bytes_in, double bytes_weights = 0) {
+  ir::Work work;
+  work.bytes_in = bytes_in;
+  work.bytes_weights = bytes_weights;
+  return work;
+}
+
 TEST(InModel, AFactorOfTwoAndTheWayFromMemoryAreExplained) {
-  EXPECT_TRUE(explains({100, 100}, {150, 260}, 0));
-  EXPECT_TRUE(explains({100, 100}, {200, 210}, 0));
-  EXPECT_FALSE(explains({100, 100}, {201, 210}, 0));
-  EXPECT_TRUE(explains({100, 100}, {40, 50}, 0));
-  EXPECT_FALSE(explains({100, 100}, {40, 49}, 0));
+  EXPECT_TRUE(explains({100, 100}, {150, 260}, moves(0)));
+  EXPECT_TRUE(explains({100, 100}, {200, 210}, moves(0)));
+  EXPECT_FALSE(explains({100, 100}, {201, 210}, moves(0)));
+  EXPECT_TRUE(explains({100, 100}, {40, 50}, moves(0)));
+  EXPECT_FALSE(explains({100, 100}, {40, 49}, moves(0)));
   // The nearest cache state counts.
-  EXPECT_TRUE(explains({100, 300}, {590, 600}, 0));
-  EXPECT_TRUE(explains({100, 300}, {50, 60}, 0));
-  // 10,000 bytes from memory take 1 us, but nothing makes a kernel faster.
-  EXPECT_TRUE(explains({100, 100}, {1090, 1100}, 10'000));
-  EXPECT_FALSE(explains({100, 100}, {1110, 1120}, 10'000));
-  EXPECT_FALSE(explains({100, 100}, {40, 49}, 10'000));
+  EXPECT_TRUE(explains({100, 300}, {590, 600}, moves(0)));
+  EXPECT_TRUE(explains({100, 300}, {50, 60}, moves(0)));
+  // 10,000 bytes from memory take 1 us, but operands by themselves are warm already.
+  EXPECT_TRUE(explains({100, 100}, {1090, 1100}, moves(10'000)));
+  EXPECT_FALSE(explains({100, 100}, {1110, 1120}, moves(10'000)));
+  EXPECT_FALSE(explains({100, 100}, {40, 49}, moves(10'000)));
 }
 
 TEST(InModel, ALongKernelIsTimedWell) {
-  EXPECT_TRUE(explains({50'000, 50'000}, {69'000, 70'000}, 0));
-  EXPECT_FALSE(explains({50'000, 50'000}, {71'000, 72'000}, 0));
-  EXPECT_TRUE(explains({50'000, 50'000}, {89'000, 90'000}, 400'000));
-  EXPECT_FALSE(explains({50'000, 50'000}, {91'000, 92'000}, 400'000));
-  // A warm kernel where the row is cold: a factor of two, as ever.
-  EXPECT_TRUE(explains({50'000, 50'000}, {24'000, 26'000}, 0));
+  EXPECT_TRUE(explains({50'000, 50'000}, {69'000, 70'000}, moves(0)));
+  EXPECT_FALSE(explains({50'000, 50'000}, {71'000, 72'000}, moves(0)));
+  EXPECT_TRUE(explains({50'000, 50'000}, {89'000, 90'000}, moves(400'000)));
+  EXPECT_FALSE(explains({50'000, 50'000}, {91'000, 92'000}, moves(400'000)));
+  EXPECT_TRUE(explains({281'000, 281'000}, {200'000, 213'000}, moves(2'000'000)));
+  EXPECT_FALSE(explains({281'000, 281'000}, {180'000, 188'000}, moves(2'000'000)))
+      << "memory that is as warm by itself makes nothing faster inside";
+  // Warm weights where the row's are cold.
+  EXPECT_TRUE(explains({50'000, 50'000}, {24'000, 26'000}, moves(0, 240'000)));
+  EXPECT_FALSE(explains({50'000, 50'000}, {24'000, 26'000}, moves(0, 200'000)));
 }
 
 class UnlikeKernels : public ::testing::Test {
@@ -95,10 +106,11 @@ TEST_F(UnlikeKernels, AreFlaggedWithWhatTheyTookInTheModel) {
 }
 
 TEST_F(UnlikeKernels, FasterOnesTooAndEveryCacheStateOfThem) {
-  small_.row(device_, setting_, kMatMul, 1e6, test::timing(30'000));
-  small_.row(device_, setting_, kMatMul, 1e8, test::timing(90'000));
-  EXPECT_TRUE(compare({{"n0", kMatMul, 4, {100'000, 110'000}}}).empty());
-  ASSERT_EQ(compare({{"n0", kMatMul, 4, {9'000, 10'000}}}).size(), 1U);
+  small_.row(device_, setting_, kMatMul, 1e6, test::timing(300'000));
+  small_.row(device_, setting_, kMatMul, 1e8, test::timing(900'000));
+  EXPECT_TRUE(compare({{"n0", kMatMul, 4, {1'000'000, 1'100'000}}}).empty());
+  EXPECT_TRUE(compare({{"n0", kMatMul, 4, {200'000, 210'000}}}).empty()) << "1 MiB of warm weights";
+  ASSERT_EQ(compare({{"n0", kMatMul, 4, {170'000, 180'000}}}).size(), 1U);
   for (const table::StoredRow& row : must(small_.table().rows_of(kMatMul, device_, setting_)))
     EXPECT_TRUE(row.row.method.has(table::kUnlikeInModel));
 }

@@ -72,6 +72,21 @@ TEST_F(KernelBlockTest, TakesMoreCopiesWhereTheCallCostHidTheKernel) {
   EXPECT_GE(std::get<KernelBlock>(outcome).method.copies, 200);
 }
 
+// Results that a chain does not hand on lie around side by side, and many would not stay hot.
+TEST_F(KernelBlockTest, AChainIsAsLongAsItsOtherResultsStayHot) {
+  const auto copies_of = [&](const std::string& key, double ns) {
+    world_.kernels[key] = {.hot_ns = ns};
+    const auto outcome = measure(key, hot_);
+    return std::get<KernelBlock>(outcome).method.copies;
+  };
+  EXPECT_EQ(copies_of("Exp/13{}(f32[512,512])->(f32[512,512])", 250e3), 16);
+  EXPECT_EQ(copies_of("Pair/1{}(f32[512,512])->(f32[512,512],f32[64,32])", 250e3), 16);
+  EXPECT_EQ(copies_of("Pair/1{}(f32[512,512])->(f32[512,512],f32[192,256])", 250e3), 4);
+  EXPECT_EQ(copies_of("Pair/1{}(f32[512,512])->(f32[512,512],f32[512,512])", 250e3), 2);
+  EXPECT_EQ(copies_of("Pair/1{}(f32[512,512])->(f32[512,512],f32[512,512])", 20e3), 11)
+      << "a short one has what the slope needs";
+}
+
 TEST_F(KernelBlockTest, KeepsTheCopiesOfEarlierBlocks) {
   world_.kernels["k"] = {.hot_ns = 3000};
   SimulatedRunner runner(world_);

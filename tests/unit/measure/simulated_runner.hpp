@@ -54,6 +54,7 @@ struct SimulatedWorld {
   std::int64_t switches_per_block = 0;
   std::int64_t steal_per_block = 0;  ///< ticks
   std::optional<double> other_load;  ///< CPUs that other programs keep busy
+  double reference_compute_ns = 50e3;
   std::uint64_t seed = 1;
   bool factory_fails = false;
 
@@ -168,7 +169,7 @@ class SimulatedRunner final : public KernelRunner {
       if ((over && done >= request.least_rounds) || done >= request.most_rounds) break;
     }
     if (request.references) {
-      samples.reference_compute_ns = 50e3;
+      samples.reference_compute_ns = world_->reference_compute_ns;
       samples.reference_memory_ns = 300e3;
     }
     samples.switches = world_->switches_per_block;
