@@ -175,6 +175,16 @@ def work_decided_by_data(models):
     add("15", "power_of_2.5", [node("Pow", "x p", "y")], [value("x", [200, 200])], [value("y")], [number("p", 2.5)])
     add("15", "denormal_numbers", [node("Mul", "x tiny", "a"), node("MatMul", "a w", "y")], [value("x", [64, 256])], [value("y")],
         [number("tiny", 1e-39), models.weights("w", 256, 256)])
+    add("15", "prelu_between_convolutions", [node("Conv", "x w1", "a", pads=[1, 1, 1, 1]), node("PRelu", "a slopes", "b"), node("Conv", "b w2", "y", pads=[1, 1, 1, 1])],
+        [value("x", [1, 8, 40, 40])], [value("y")], [models.weights("w1", 16, 8, 3, 3), models.weights("slopes", 16, 1, 1), models.weights("w2", 8, 16, 3, 3)])
+    add("15", "prelu_of_the_input", [node("PRelu", "x slope", "y")], [value("x", [100, 200])], [value("y")], [number("slope", [0.5])])
+    add("15", "shrink", [node("Shrink", "x", "y", lambd=0.5)], [value("x", [100, 200])], [value("y")])
+    add("15", "embedding_of_many_ids", [node("Gather", "table ids", "rows"), node("ReduceSum", "rows axes", "y", keepdims=0)],
+        [value("ids", [16, 50], I64)], [value("y")], [models.weights("table", 50000, 32), constant("axes", [1])])
+    add("15", "boxes_of_a_product", [node("MatMul", "x w", "a"), node("Sigmoid", "a", "c"), node("Reshape", "c four", "b"),
+                                     node("Sigmoid", "t", "s"), node("NonMaxSuppression", "b s most iou", "y")],
+        [value("x", [300, 32]), value("t", [1, 1, 300])], [value("y", kind=I64)],
+        [models.weights("w", 32, 4), constant("four", [1, 300, 4]), constant("most", [50]), number("iou", [0.5])])
     add("15", "sort", [node("TopK", "x k", "v i")], [value("x", [20000])], [value("v"), value("i", kind=I64)], [constant("k", [20000])])
 
 
