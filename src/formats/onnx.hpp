@@ -90,8 +90,12 @@ enum class Wiring {
 struct KernelModelOptions {
   std::int64_t copies = 1;
   bool distinct_weights =
-      false;                     ///< float and quantised weights of each copy differ in their bytes
-  bool force_fan = false;        ///< never chain
+      false;               ///< float and quantised weights of each copy differ in their bytes
+  bool force_fan = false;  ///< never chain
+  /// Copies behind the first have operands of their own, with other data. Those need not be fed:
+  /// they are initialisers that a caller may replace. Such copies form a fan. Left out where a copy
+  /// overwrites its operand, and for strings.
+  bool distinct_operands = false;
   bool consume_results = false;  ///< every copy's results are read (by Shape), so that a plan of
                                  ///< the model shows them used
   /// The last copy's results are outputs of the graph; else a Shape of the first of them is.

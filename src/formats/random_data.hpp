@@ -22,6 +22,10 @@ struct DataRange {
   bool limit_bytes = false;
 };
 
+/// Of what a kernel computes with, so that it stays bounded through chains of kernels; `positive`:
+/// of operators that are defined for positive numbers only.
+inline DataRange operand_range(bool positive) { return {0.75, 1.25, !positive, 2, false}; }
+
 /// `count` little-endian elements of `dtype`: 4-bit types packed two a byte, strings as integers in
 /// decimal digits with a NUL behind each; empty for Any.
 std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& range,

@@ -57,6 +57,7 @@ constexpr std::array kCosts = {
     ValueCost{"QuickGelu", 0, kMuch},
     ValueCost{"ReduceLogSumExp", kMuch, kMuch},
     ValueCost{"Selu", kSome, kSome},
+    ValueCost{"Shrink", kMuch, kMuch},
     ValueCost{"Sigmoid", 0, kSome},
     ValueCost{"Sin", kSome, kSome},
     ValueCost{"Sinh", kMuch, kMuch},

@@ -8,7 +8,7 @@
 namespace oplat::measure {
 
 std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& rule) {
-  if (2 * kernel_ns > rule.most_call_ns) return 1;
+  if (2 * kernel_ns > rule.most_call_ns || rule.most_copies < 2) return 1;
   const auto copies_within = [&](double ns, double most) {
     return kernel_ns * most <= ns ? most : std::floor(ns / kernel_ns);
   };
@@ -22,7 +22,8 @@ std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& r
   const double needed = kernel_ns * (allowed - 1) <= rule.least_difference_ns
                             ? allowed
                             : std::ceil(rule.least_difference_ns / kernel_ns) + 1;
-  return static_cast<std::int64_t>(std::clamp(needed, 2.0, allowed));
+  const auto least = std::min(static_cast<double>(rule.least_copies), allowed);
+  return static_cast<std::int64_t>(std::clamp(needed, least, allowed));
 }
 
 std::int64_t choose_chain_copies(double kernel_ns, const CopyRule& rule) {

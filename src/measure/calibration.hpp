@@ -12,7 +12,8 @@ namespace oplat::measure {
 struct CopyRule {
   double least_difference_ns = 200e3;  ///< of Tk - T1, so that the timer's error is below 0.02 %
   double most_call_ns = 50e6;          ///< of Tk
-  std::int64_t most_copies = 256;
+  std::int64_t least_copies = 2;
+  std::int64_t most_copies = 256;  ///< 1: a single call
   std::int64_t cold_least = 4;  ///< copies with weights of their own cost memory and time to build
   std::int64_t cold_most = 8;
   std::int64_t chain_copies =
@@ -21,7 +22,8 @@ struct CopyRule {
 };
 
 /// Copies, where the state leaves the choice, for a kernel of about `kernel_ns`; 1 where two of
-/// them take longer than a call may: such a kernel is timed as one call less the empty call.
+/// them take longer than a call may or the rule wants it: such a kernel is timed as one call less
+/// the empty call.
 std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& rule = {});
 
 /// Copies of a hot chain of a kernel of about `kernel_ns`, where that is more than choose_copies

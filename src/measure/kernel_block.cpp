@@ -22,6 +22,7 @@
 #include "ir/catalogue.hpp"
 #include "ir/key.hpp"
 #include "ir/parameters.hpp"
+#include "ir/value_costs.hpp"
 #include "ir/work.hpp"
 #include "measure/block_reply.hpp"
 #include "measure/statistics.hpp"
@@ -251,8 +252,14 @@ double bytes_left_over(ir::Key key) {
 /// timed cold: parameters in attributes, while weights in operands are shared; and of a chain, for
 /// which more copies than the slope needs are only better, all results but the one handed on (a
 /// GroupQueryAttention with caches of 1 MiB took 1.5 times as long in sixteen copies as in one).
-CopyRule rule_for(const KernelBlockRequest& request, const CopyRule& rule) {
+///
+/// A kernel that is quicker on repeated data (docs/adr/0050) is one call less the empty call: each
+/// call has other data, while copies in one call would see the same ones in every call. A short one
+/// drowns in the call. It gets copies that have operands of their own, and many.
+CopyRule rule_for(const KernelBlockRequest& request, double kernel_ns, const CopyRule& rule) {
   constexpr double kHotBytes = 768.0 * 1024;
+  constexpr double kLongForACallNs = 20e3;
+  constexpr std::int64_t kVariedCopies = 64;
   if (request.state.kind != CacheState::Hot) return rule;
   const auto key = ir::parse(request.key);
   if (!key) return rule;
@@ -265,6 +272,14 @@ CopyRule rule_for(const KernelBlockRequest& request, const CopyRule& rule) {
   limited.most_copies = std::min(limited.most_copies, most_of(parameters));
   limited.chain_copies =
       std::min(limited.chain_copies, most_of(parameters + bytes_left_over(*key)));
+  if (!ir::is_quicker_on_repeated_data(*key)) return limited;
+  if (kernel_ns > kLongForACallNs) {
+    limited.most_copies = 1;
+    return limited;
+  }
+  const double own = parameters + ir::work(*key, ir::Catalogue::own()).bytes_in;
+  limited.most_copies = std::min(limited.most_copies, most_of(own));
+  limited.least_copies = std::min(kVariedCopies, limited.most_copies);
   return limited;
 }
 
@@ -273,7 +288,6 @@ CopyRule rule_for(const KernelBlockRequest& request, const CopyRule& rule) {
 Result<KernelBlockOutcome> measure_kernel_block(KernelRunner& runner,
                                                 const KernelBlockRequest& request,
                                                 const CopyRule& general_rule) {
-  const CopyRule rule = rule_for(request, general_rule);
   OPLAT_TRY(first, open_copies(runner, request, 1));
   if (auto* refusal = std::get_if<BlockRefusal>(&first)) return as_outcome(std::move(*refusal));
   const auto& one = std::get<OpenHandle>(first);
@@ -288,8 +302,10 @@ Result<KernelBlockOutcome> measure_kernel_block(KernelRunner& runner,
     if (auto* failed = std::get_if<table::Failed>(&estimate))
       return KernelBlockOutcome(std::move(*failed));
     one_ns = std::get<Timed>(estimate).one_ns;
-    copies = choose_copies(std::max(one_ns - empty_ns, 0.0), request.state.kind, rule);
   }
+  const double kernel_ns = std::max(one_ns - empty_ns, 0.0);
+  const CopyRule rule = rule_for(request, kernel_ns, general_rule);
+  if (copies < 1) copies = choose_copies(kernel_ns, request.state.kind, rule);
   if (copies > 1) return slope_block(runner, request, one, one_ns, waker, copies, rule);
 
   OPLAT_TRY(outcome, timed_block(runner, block_of(request, {one.id()}, one_ns, waker)));

@@ -358,6 +358,7 @@ class KernelWriter {
   Status add_operands() {
     operand_names_.resize(key_.operands.size());
     per_copy_.resize(key_.operands.size(), false);
+    own_.resize(key_.operands.size(), false);
     std::int64_t total = 0;
     if (bodies_ && key_.op == "Loop") OPLAT_CHECK(add_loop_control());
     for (std::size_t i = 0; i < key_.operands.size(); ++i) {
@@ -405,9 +406,40 @@ class KernelWriter {
         set_type(info, onnx_type_of(entry.dtype), dims);
         out_.inputs.push_back(
             {operand_names_[i], entry.dtype, dims, fill_of_operand(key_, i), wants_positive(key_)});
+        if (!has_own_operands() || entry.dtype == ir::Dtype::String) continue;
+        own_[i] = true;
+        std::int64_t all = 0;
+        if (__builtin_mul_overflow(bytes, options_.copies, &all) || (total += all) > kMaxBytes)
+          return fail(Code::Refused, "{} copies of its operands need more than 2 GiB",
+                      options_.copies);
+        for (std::int64_t copy = 1; copy < options_.copies; ++copy)
+          add_own_operand(entry, dims, *count, i, copy);
       }
     }
     return {};
+  }
+
+  bool has_own_operands() const {
+    return options_.distinct_operands && options_.copies > 1 && !bodies_ && !reads_optional_ &&
+           !(!key_.results.empty() && std::holds_alternative<ir::AliasEntry>(key_.results[0]));
+  }
+
+  /// Operand `i` of a copy behind the first: an initialiser that a caller may replace, which the
+  /// runtime does not take for a constant.
+  void add_own_operand(const ir::TensorEntry& entry, const std::vector<std::int64_t>& dims,
+                       std::int64_t count, std::size_t i, std::int64_t copy) {
+    wire::ValueInfo& info = *graph().add_input();
+    info.set_name(indexed("x", i, copy));
+    set_type(info, onnx_type_of(entry.dtype), dims);
+    wire::Tensor& tensor = *graph().add_initializer();
+    tensor.set_name(info.name());
+    tensor.set_data_type(onnx_type_of(entry.dtype));
+    for (const std::int64_t dim : dims) tensor.add_dims(dim);
+    const DataRange range = operand_range(wants_positive(key_));
+    const std::uint64_t seed = base::hash64(info.name(), options_.seed);
+    const auto fill = fill_of_operand(key_, i);
+    tensor.set_raw_data(fill ? filled_data(entry.dtype, count, *fill, range, seed)
+                             : random_data(entry.dtype, count, range, seed));
   }
 
   /// A Loop's count and first condition, whatever the key says of them: as many steps as its tag
@@ -509,7 +541,8 @@ class KernelWriter {
   }
 
   std::optional<std::size_t> find_chain_operand() const {
-    if (options_.force_fan || key_.results.empty() || copied_ || bodies_) return std::nullopt;
+    if (options_.force_fan || has_own_operands() || key_.results.empty() || copied_ || bodies_)
+      return std::nullopt;
     if (key_.op == "Cast") return std::nullopt;  // the runtime joins casts that follow each other
     if (reads_optional_ || gives_optional()) return std::nullopt;
     if (const auto* alias = std::get_if<ir::AliasEntry>(&key_.results[0])) return alias->index;
@@ -546,7 +579,9 @@ class KernelWriter {
       if (chained && operand_names_[i] == *chain_name) {
         node.add_input(indexed("y", 0, copy - 1));
       } else {
-        node.add_input(per_copy_[root] ? indexed("w", root, copy) : operand_names_[i]);
+        node.add_input(per_copy_[root]          ? indexed("w", root, copy)
+                       : copy > 0 && own_[root] ? indexed("x", root, copy)
+                                                : operand_names_[i]);
       }
     }
     // A result that nobody uses is left out only where the operator declares it optional: the
@@ -665,6 +700,7 @@ class KernelWriter {
   KernelModel out_;
   std::vector<std::string> operand_names_;
   std::vector<bool> per_copy_;
+  std::vector<bool> own_;  ///< operands that copies behind the first have for themselves
   std::optional<std::size_t> chain_operand_;
 };
 

@@ -283,6 +283,7 @@ class OnnxRuntimeWorker final : public Worker {
     onnx::KernelModelOptions wanted;
     wanted.copies = request.copies;
     wanted.distinct_weights = request.distinct_weights;
+    wanted.distinct_operands = ir::is_quicker_on_repeated_data(key);
     wanted.force_fan = request.topology == measure::Topology::Fan;
     wanted.results_as_outputs = request.results_as_outputs;
     wanted.seed = request.seed;

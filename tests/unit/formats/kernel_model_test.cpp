@@ -189,6 +189,35 @@ TEST(KernelModel, RepeatedOperandsAreOneTensor) {
   EXPECT_EQ(chain->inputs_of(1), (Names{chain->node(0).output(0), chain->node(0).output(0)}));
 }
 
+TEST(KernelModel, CopiesHaveOtherDataOnRequest) {
+  const char* prelu = "PRelu/16{}(f32[4,8],f32c[8])->(f32[4,8])";
+  WRITE(w, prelu, {.copies = 3, .distinct_operands = true});
+  EXPECT_EQ(w->model.wiring, Wiring::Fan);
+  EXPECT_EQ(w->inputs_of(0), (Names{"x0", "w1"}));
+  EXPECT_EQ(w->inputs_of(1), (Names{"x0_1", "w1"}));
+  EXPECT_EQ(w->inputs_of(2), (Names{"x0_2", "w1"}));
+  EXPECT_EQ(w->model.inputs.size(), 1U) << "only the first is fed";
+  // The runtime takes initialisers that are inputs too for operands.
+  std::set<std::string> inputs;
+  for (const auto& input : w->wire.graph().input()) inputs.insert(input.name());
+  EXPECT_EQ(inputs, (std::set<std::string>{"x0", "x0_1", "x0_2"}));
+  std::set<std::string> data;
+  for (const auto& tensor : w->wire.graph().initializer())
+    if (tensor.name() != "w1") data.insert(tensor.raw_data());
+  EXPECT_EQ(data.size(), 2U);
+  for (const std::string& bytes : data) EXPECT_EQ(bytes.size(), 128U);
+  // Twice the same operand stays that; one copy needs none, and a copy that writes over its operand
+  // must have one that was computed.
+  WRITE(twice, "Mod/13{fmod=0}(i32[4],&0)->(i32[4])", {.copies = 2, .distinct_operands = true});
+  EXPECT_EQ(twice->inputs_of(1), (Names{"x0_1", "x0_1"}));
+  WRITE(one, prelu, {.distinct_operands = true});
+  EXPECT_EQ(one->wire.graph().input_size(), 1);
+  WRITE(over, "Shrink/9{}(f32[4])->(&0)", {.copies = 2, .distinct_operands = true});
+  EXPECT_EQ(over->model.wiring, Wiring::Chain);
+  const auto huge = ir::parse("PRelu/16{}(f32[200000000],f32c[1])->(f32[200000000])");
+  EXPECT_FALSE(write_kernel_model(*huge, {.copies = 4, .distinct_operands = true}));
+}
+
 TEST(KernelModel, AbsentOperandsAndResultsKeepTheirPlace) {
   WRITE(w,
         "LSTM/"

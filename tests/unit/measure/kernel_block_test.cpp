@@ -87,6 +87,22 @@ TEST_F(KernelBlockTest, AChainIsAsLongAsItsOtherResultsStayHot) {
       << "a short one has what the slope needs";
 }
 
+// Copies in one call would see the same data in every call.
+TEST_F(KernelBlockTest, AKernelThatLearnsItsDataIsASingleCallUnlessItIsShort) {
+  const auto block_of = [&](const std::string& key, double ns) {
+    world_.kernels[key] = {.hot_ns = ns};
+    const auto outcome = measure(key, hot_);
+    EXPECT_NEAR(std::get<KernelBlock>(outcome).block.value_ns, ns, 1e-6);
+    return std::get<KernelBlock>(outcome).method;
+  };
+  const char* top = "TopK/11{}(f32[1,8000],i64c[1]=[5])->(f32[1,5],i64[1,5])";
+  EXPECT_EQ(block_of(top, 300e3).copies, 1);
+  EXPECT_EQ(block_of(top, 300e3).topology, "single");
+  EXPECT_EQ(block_of(top, 15e3).copies, 24) << "whose operands stay hot";
+  EXPECT_EQ(block_of("TopK/11{}(f32[1,80],i64c[1]=[5])->(f32[1,5],i64[1,5])", 15e3).copies, 64);
+  EXPECT_EQ(block_of("Exp/13{}(f32[1,80])->(f32[1,80])", 15e3).copies, 16);
+}
+
 TEST_F(KernelBlockTest, KeepsTheCopiesOfEarlierBlocks) {
   world_.kernels["k"] = {.hot_ns = 3000};
   SimulatedRunner runner(world_);
