@@ -250,8 +250,8 @@ class RemoteWorker(unittest.TestCase):
                 "where row.median_ns is not null")}
 
     def measure_rows(self, table, *words):
-        """Every row of tiny_cnn, however slow the machine: a campaign goes on where its budget ended."""
-        for seconds in (15, 30, 60, 120, 240):
+        """Every row of tiny_cnn, however slow the machine: a campaign goes on where its budget ended, here soon."""
+        for seconds in (4, 8, 15, 30, 60, 120, 240):
             done = self.oplat("profile", "--model", "tiny_cnn.onnx", "--table", table, *words, "--target-error", "50%",
                               "--budget", f"{seconds}s", "--quiet")
             if " left" not in done.stdout:
@@ -292,7 +292,7 @@ class RemoteWorker(unittest.TestCase):
 
     def test_measures_and_records_nothing_of_this_machine(self):
         done = self.oplat("measure", "tiny_cnn.onnx", "--worker", self.ssh(), "--table", "m.oplat", "--budget", "4s",
-                          "--json", "--quiet")
+                          "--target-error", "50%", "--json", "--quiet")
         self.assertGreater(json.loads(done.stdout)["models"][0]["latency_ns"], 0)
         with sqlite3.connect(self.client / "m.oplat") as connection:
             rows = connection.execute("select kernel, hostname_hash, load_average, facts from environment").fetchall()
@@ -309,10 +309,15 @@ class RemoteWorker(unittest.TestCase):
         for row, ns in there.items():
             self.assertLess(max(ns / here[row], here[row] / ns), FACTOR, row)
         # Whether the machine is as quiet as before is not the question: 7 says that it is not.
-        done = subprocess.run([OPLAT, "verify", "there.oplat", "--worker", self.ssh(), "--rows", "5", "--budget", "15s",
-                               "--json", "--quiet"], cwd=self.client, env=self.environment, text=True, capture_output=True)
-        self.assertIn(done.returncode, (0, 7), done.stderr)
-        self.assertGreater(json.loads(done.stdout)["counts"]["compared"], 0)
+        for seconds in (4, 15, 60):
+            done = subprocess.run([OPLAT, "verify", "there.oplat", "--worker", self.ssh(), "--rows", "5", "--budget",
+                                   f"{seconds}s", "--json", "--quiet"], cwd=self.client, env=self.environment, text=True,
+                                  capture_output=True)
+            self.assertIn(done.returncode, (0, 7), done.stderr)
+            compared = json.loads(done.stdout)["counts"]["compared"]
+            if compared > 0:
+                break
+        self.assertGreater(compared, 0)
         self.oplat("validate", "tiny_cnn.onnx", "--table", "there.oplat", "--worker", self.ssh(), "--quiet")
         self.assertNotIn(str(self.client), self.requests())
 
@@ -335,15 +340,21 @@ class RemoteWorker(unittest.TestCase):
     def test_a_connection_cut_in_a_block_makes_no_wrong_row(self):
         whole = self.times_there()
         campaign = self.start("profile", "--model", "tiny_cnn.onnx", "--worker", self.ssh(), "--target-error", "50%",
-                              "--budget", "45s", "--quiet", "--table", "cut.oplat")
+                              "--quiet", "--table", "cut.oplat")
 
         def ssh_client():
             return [pid for pid in processes() if parent_of(pid) == campaign.pid and b"ssh" in command_of(pid)]
         cuts = [self.cut_within_a_block(campaign, how)
                 for how in (ssh_client, self.device.sessions, ssh_client)]
         self.assertGreaterEqual(cuts.count(True), 2, "too few connections were cut to test anything")
+        # It goes on over new connections. What it would still measure to be precise is not the question.
+        before = len(self.requests())
+        self.assertTrue(within(120, lambda: campaign.poll() is not None or self.requests()[before:].count('"block"') > 5),
+                        "the campaign does not go on")
+        ended = campaign.poll() is not None
+        campaign.send_signal(signal.SIGINT)
         out, errors = campaign.communicate(timeout=300)
-        self.assertEqual(campaign.returncode, 0, out + errors)
+        self.assertIn(campaign.returncode, (0,) if ended else (0, 130), out + errors)
         self.measure_rows("cut.oplat", "--worker", self.ssh())
         cut = self.times("cut.oplat")
         self.assertLessEqual(set(cut), set(whole))
