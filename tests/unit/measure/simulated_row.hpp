@@ -64,12 +64,14 @@ class SimulatedRow {
     return block;
   }
 
-  /// Blocks until the stop rule has enough, looking after every one, as a campaign does.
+  /// Blocks until the stop rule has enough, looking after every one, as a campaign does. Looks at
+  /// fewer blocks than any row must have change nothing, and are left out.
   Assessment measure(const StopRule& rule = {}) {
     std::vector<table::Block> blocks;
     Assessment assessment;
     do {
       blocks.push_back(next());
+      if (static_cast<std::int64_t>(blocks.size()) < rule.least_blocks) continue;
       assessment = assess(blocks, rule, {}, 1);
     } while (!assessment.done);
     return assessment;
