@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/groups_file.hpp"
+#include "app/table_source.hpp"
 #include "compat/registry.hpp"
 
 namespace oplat::app {
@@ -45,7 +46,7 @@ Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events) 
   asked.networks = request.networks;
   asked.network_seed = request.network_seed;
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
-  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(table, request.rows));
   for (const std::string& warning : selection.warnings) events.warn(warning);
   OPLAT_TRY(samples,
             estimate::read_samples_in_states({&table, selection.device_id, selection.setting_ids,

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "app/table_source.hpp"
 #include "compat/registry.hpp"
 
 namespace oplat::app {
@@ -36,7 +37,7 @@ Result<TimedRows> timed_rows(const table::Table& table, const predict::Selection
 
 Result<CheckResult> check(const CheckRequest& request, Events& events) {
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
-  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(table, request.rows));
   OPLAT_TRY(rows, timed_rows(table, selection));
   if (rows.ids.empty())
     return fail(Code::Refused, "{}: holds no row with a time; measure or import some first",

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "app/table_source.hpp"
 #include "compat/registry.hpp"
 
 namespace oplat::app {
@@ -12,7 +13,7 @@ Result<CompareResult> compare(const CompareRequest& request, Events& events) {
   if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
-  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(table, request.rows));
   predict::Options options;
   options.level = request.options.level;
   options.missing = request.options.missing;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/estimate.hpp"
+#include "app/table_source.hpp"
 #include "compat/registry.hpp"
 
 #include <cmath>
@@ -26,7 +27,7 @@ Result<std::vector<table::PlanKernel>> asked_kernels(const EstimateRequest& requ
 Result<EstimateResult> estimate_asked(const EstimateRequest& request,
                                       const std::vector<table::PlanKernel>& kernels,
                                       const table::Table& table) {
-  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(table, request.rows));
   OPLAT_TRY(estimates,
             predict::estimate_kernels(table, selection, kernels, request.reuse_bytes,
                                       request.options.missing, request.options.estimator));

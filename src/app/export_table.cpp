@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/table_source.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
@@ -35,7 +36,7 @@ Result<ExportPair> choose_export(const table::Table& table, const table::TableCo
       fitting.emplace(file.device, file.setting);
   }
   if (fitting.empty()) {
-    OPLAT_TRY(selection, predict::select_rows(table, rows, compat::catalogue()));
+    OPLAT_TRY(selection, select_rows(table, rows));
     return ExportPair{selection.device_id, selection.setting_ids.front()};
   }
   if (fitting.size() == 1) return *fitting.begin();

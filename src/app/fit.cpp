@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/table_source.hpp"
 #include "compat/registry.hpp"
 
 namespace oplat::app {
@@ -54,7 +55,7 @@ Result<FitResult> fit(const FitRequest& request, Events& events) {
   OPLAT_TRY(table, table::Table::open(request.table,
                                       request.store ? table::Mode::Write : table::Mode::Read,
                                       compat::codecs()));
-  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(table, request.rows));
   for (const std::string& warning : selection.warnings) events.warn(warning);
   FitResult result;
   result.device = selection.device;

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <optional>
 
+#include "app/table_source.hpp"
 #include "base/parallel.hpp"
-#include "compat/registry.hpp"
 #include "predict/row_selection.hpp"
 
 namespace oplat::app {
@@ -59,7 +59,7 @@ Status store_fits(table::Table& table, table::DeviceId device, table::SettingId 
 }
 
 Result<bool> has_fit(const table::Table& table) {
-  OPLAT_TRY(selection, predict::select_rows(table, {}, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(table, {}));
   const table::SettingId setting = selection.setting_ids.front();
   OPLAT_TRY(found, table.find_fit(estimate::kLearnedFormat, selection.device_id, setting));
   if (found && found->current) {
@@ -73,7 +73,7 @@ Result<bool> has_fit(const table::Table& table) {
 Status ensure_fit(table::Table& table, bool calibrate, Events& events) {
   OPLAT_TRY(fitted, has_fit(table));
   if (fitted) return {};
-  OPLAT_TRY(selection, predict::select_rows(table, {}, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(table, {}));
   events.note(
       "fitting the library, which happens once and takes minutes if it has many rows; Ctrl-C stops "
       "it and stores nothing");

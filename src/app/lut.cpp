@@ -5,6 +5,7 @@
 
 #include "app/cached_table.hpp"
 #include "app/search.hpp"
+#include "app/table_source.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "compat/mobile_vision/lut_build.hpp"
@@ -33,7 +34,7 @@ Status take_lut_table(const LutRequest& request, LutRows& rows,
   rows.table = std::make_shared<table::Table>(std::move(opened));
   predict::RowFilter filter = request.rows;
   filter.device = request.device;
-  OPLAT_TRY(selection, predict::select_rows(*rows.table, filter, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(*rows.table, filter));
   warnings.insert(warnings.end(), selection.warnings.begin(), selection.warnings.end());
   rows.path = request.table;
   rows.device = selection.device.name;
@@ -72,7 +73,7 @@ Status take_lut_file(const LutRequest& request, LutRows& rows, std::vector<std::
   if (!request.estimate) return {};
   OPLAT_TRY(kept, kept_lut(*file, rows.device, request.calibrate, events));
   rows.kept = std::move(kept);
-  OPLAT_TRY(selection, predict::select_rows(rows.kept->table, {}, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(rows.kept->table, {}));
   OPLAT_TRY(predictor, predict::Predictor::create(rows.kept->table, selection, request.estimator));
   rows.predictor = std::move(predictor);
   return {};

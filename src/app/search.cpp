@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/session.hpp"
+#include "app/table_source.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
@@ -45,7 +46,7 @@ Result<search::SearchSpace> asked_space(const SearchLutRequest& request) {
 Result<search::SpaceLatencies> time_asked(const SearchLutRequest& request,
                                           const search::SearchSpace& space,
                                           const table::Table& table) {
-  OPLAT_TRY(selection, predict::select_rows(table, request.rows, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(table, request.rows));
   search::Options options;
   options.level = request.options.level;
   options.missing = request.options.missing;

@@ -8,6 +8,7 @@
 #include "compat/paddleslim/codecs.hpp"
 #include "compat/paddleslim/key.hpp"
 #include "compat/registry.hpp"
+#include "runtimes/protocol.hpp"
 
 namespace oplat::app {
 namespace {
@@ -124,6 +125,13 @@ Error with_path(const OpenedTable& table, Error error) {
   return error;
 }
 
+Result<predict::Selection> select_rows(const table::Table& table, const predict::RowFilter& rows) {
+  OPLAT_TRY(selection, predict::select_rows(table, rows, compat::catalogue()));
+  const runtimes::KnownSumError known = runtimes::sum_error(selection.setting);
+  selection.sum_spread = {known.sd_log, known.compared};
+  return selection;
+}
+
 Result<predict::Selection> select_stated(const table::Table& table, predict::RowFilter rows) {
   OPLAT_TRY(settings, table.settings());
   const auto is_asked = [&](const auto& setting) {
@@ -134,7 +142,7 @@ Result<predict::Selection> select_stated(const table::Table& table, predict::Row
     if (std::find(stated.begin(), stated.end(), *rows.precision) != stated.end())
       rows.precision.reset();
   }
-  return predict::select_rows(table, rows, compat::catalogue());
+  return select_rows(table, rows);
 }
 
 Result<std::vector<std::string>> stated_precisions(const table::Table& table) {

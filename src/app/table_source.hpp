@@ -41,6 +41,10 @@ Status learn_for(OpenedTable& table, const predict::Selection& selection, const 
 /// An error that names the user's file instead of the cached table.
 Error with_path(const OpenedTable& table, Error error);
 
+/// predict::select_rows() over compat::catalogue(), with what runtimes::sum_error() knows of the
+/// rows' setting. All of app selects by it.
+Result<predict::Selection> select_rows(const table::Table& table, const predict::RowFilter& rows);
+
 /// The rows that answer. If no setting has the asked precision but keys state it, the precision is
 /// left to the keys.
 Result<predict::Selection> select_stated(const table::Table& table, predict::RowFilter rows);

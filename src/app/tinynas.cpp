@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "app/cached_table.hpp"
+#include "app/table_source.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
 #include "compat/tinynas/library_files.hpp"
@@ -88,7 +89,7 @@ Result<TinynasRows> rows_of_library(const TinynasRequest& request,
     return rows;
   }
   OPLAT_TRY(kept, library_table(library, request, events));
-  OPLAT_TRY(selection, predict::select_rows(kept.table, {}, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(kept.table, {}));
   // The table lives in a folder that may be a temporary one.
   const auto shared = std::make_shared<const CachedTable>(std::move(kept));
   OPLAT_TRY(answer, tinynas::best_answers({shared, &shared->table}, std::move(selection),
@@ -116,7 +117,7 @@ Result<TinynasRows> rows_of_table(const TinynasRequest& request,
   filter.runtime = if_given(request.runtime);
   filter.version = if_given(request.runtime_version);
   filter.precision = if_given(request.precision);
-  OPLAT_TRY(selection, predict::select_rows(table, filter, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(table, filter));
   warnings.insert(warnings.end(), selection.warnings.begin(), selection.warnings.end());
   TinynasRows rows{{}, request.table, selection.setting.precision};
   if (request.original) {

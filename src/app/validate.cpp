@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "app/table_source.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
@@ -70,7 +71,7 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(session, start_session(request.runtime, events));
-  OPLAT_TRY(selection, predict::select_rows(table, question_of(session), compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(table, question_of(session)));
   OPLAT_TRY(planned, plan_models(session, request.models, request.inputs, events));
   ValidateResult result;
   OPLAT_TRY(rows, model_times(request, session, table, planned, result.refusals, events));

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "app/campaign.hpp"
+#include "app/table_source.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
@@ -200,7 +201,7 @@ Result<VerifyResult> verify(const VerifyRequest& request, Events& events) {
   installed.worker.reset();
   predict::RowFilter question = request.rows;
   OPLAT_CHECK(fill(question, table, hello));
-  OPLAT_TRY(selection, predict::select_rows(table, question, compat::catalogue()));
+  OPLAT_TRY(selection, select_rows(table, question));
   OPLAT_CHECK(check_installed(table, selection.setting, hello));
   OPLAT_TRY(runtime, runtime_of(request, installed.worker_name, selection.setting));
   OPLAT_TRY(session, start_session(runtime, events));

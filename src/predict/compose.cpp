@@ -24,9 +24,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/stats.hpp"
 #include "base/text.hpp"
 #include "predict/load.hpp"
-#include "predict/unproven.hpp"
 
 namespace oplat::predict {
 
@@ -121,13 +121,14 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     warnings.emplace_back(
         "no campaign measured an empty call; the overhead of a call is assumed to be 0");
   composition.c0_ns = empty.value_or(0);
-  if (const double sd = unproven_sd_log(selection.setting.runtime); sd > 0) {
-    composition.sd_log = std::hypot(composition.sd_log, sd);
+  composition.sd_log = std::hypot(composition.sd_log, selection.sum_spread.sd_log);
+  if (!selection.sum_spread.compared) {
     warnings.push_back(
-        fmt::format("networks may take up to three times as long in {} as their kernels by "
-                    "themselves, and the interval is as wide; measure some (oplat profile --model) "
-                    "and fit (oplat fit)",
-                    base::printable(selection.setting.runtime, 40)));
+        fmt::format("no network was compared with the sum of its kernels in {}: it may take up to "
+                    "{:.2g} times as long, and the interval is as wide; measure some (oplat "
+                    "profile --model) and fit (oplat fit)",
+                    table::describe(selection.setting),
+                    std::exp(base::two_sided_normal_quantile(0.9) * composition.sd_log)));
   }
   return composition;
 }

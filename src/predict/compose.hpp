@@ -11,8 +11,9 @@
 namespace oplat::predict {
 
 /// Coefficients of the selection's fit. Without one c0 is the shortest empty call of the
-/// selection's campaigns and c1 is 0; notes in `warnings` where no campaign measured an empty call,
-/// and where the fit is of models of a busy machine.
+/// selection's campaigns, c1 is 0, and the selection's sum_spread is in the spread; notes in
+/// `warnings` where no campaign measured an empty call, where networks were never compared with
+/// such sums, and where the fit is of models of a busy machine.
 Result<Composition> composition_of(const table::Table& table, const Selection& selection,
                                    std::vector<std::string>& warnings);
 

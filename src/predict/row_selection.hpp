@@ -44,6 +44,12 @@ struct Mismatch {
   friend bool operator==(const Mismatch&, const Mismatch&) = default;
 };
 
+/// How far networks are from the sum of their kernels without a fit, beyond kCompositionSd.
+struct SumSpread {
+  double sd_log = 0;     ///< standard deviation of the logarithm
+  bool compared = true;  ///< false: a guess, since nobody measured networks in this setting
+};
+
 /// The rows that answer.
 struct Selection {
   table::DeviceId device_id = 0;
@@ -56,6 +62,7 @@ struct Selection {
   const ir::Catalogue* catalogue = nullptr;  ///< never null of select_rows(), see there
   /// of the table for this device and setting; nothing: none, or not of these rows
   std::optional<CompositionFit> fit;
+  SumSpread sum_spread = {};  ///< of the setting's runtime; programs fill it (app::select_rows)
 };
 
 /// Whether rows of this device and setting are all that the filter asks for; its build is not

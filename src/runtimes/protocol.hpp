@@ -102,6 +102,19 @@ class Worker {
   [[nodiscard]] virtual bool virtual_time() const { return false; }
 };
 
+/// How far networks were from the sum of their kernels, nothing fitted, in settings of the model's
+/// own precision, and of these threads and options; other options do not matter.
+struct SumError {
+  double sd_log = 0;  ///< standard deviation of the logarithm
+  std::int64_t threads = 1;
+  std::map<std::string, std::string> options = {};
+};
+/// What is known of a setting.
+struct KnownSumError {
+  double sd_log = 0;
+  bool compared = true;  ///< false: no networks were compared in such a setting, sd_log is a guess
+};
+
 /// A runtime that this executable knows. `create` is called inside the worker process only; where
 /// it is null, the worker is a program of its own, because the runtime's libraries are not to be
 /// linked into this one.
@@ -113,9 +126,15 @@ struct RuntimeEntry {
   std::string_view program =
       {};  ///< file next to this executable that serves the runtime, where `create` is null
   bool python = false;  ///< where `create` is null too: python/oplat/workers/NAME serves it instead
+  /// Of settings in which networks miss more than predict::kCompositionSd; `unseen_sd_log` is the
+  /// guess for all others. Without any the runtime misses no more in any setting.
+  std::vector<SumError> sum_errors = {};
+  double unseen_sd_log = 0;
 };
 /// Explicit list, in src/runtimes/registry.cpp.
 const std::vector<RuntimeEntry>& runtimes();
 const RuntimeEntry* find_runtime(std::string_view name);
+/// Of a setting, by the list; {0, true} for a runtime that is not in it.
+KnownSumError sum_error(const table::Setting& setting);
 
 }  // namespace oplat::runtimes

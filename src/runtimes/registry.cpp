@@ -10,6 +10,30 @@
 #endif
 
 namespace oplat::runtimes {
+namespace {
+
+/// What a 90 % interval needs to hold networks like those of a page of docs/results: the ceil((n +
+/// 1) * 0.9)-th smallest of n |log(predicted / measured)|, nothing fitted, over 1.645, the normal
+/// distribution's 95 % quantile. For up to 18 networks that is the largest of them.
+/// mnn.md, 1 thread: 14 networks, the largest 0.201 (efficientnet_b0).
+constexpr double kMnnSd = 0.201 / 1.645;
+/// A guess: networks with more threads took 1.5 to 3 times as long as their kernels, all of them
+/// under load (docs/adr/0047-mnn-worker.md), so 90 % are within a factor of three.
+constexpr double kMnnUnseenSd = 0.7;
+/// paddle.md, 1 thread, oneDNN on: 10 networks, the largest 0.397 (mobilenet_v3_small).
+constexpr double kPaddleSd = 0.397 / 1.645;
+/// A guess: other settings are not better.
+constexpr double kPaddleUnseenSd = kPaddleSd;
+
+bool is_of(const SumError& error, const table::Setting& setting) {
+  return setting.precision == "model" && setting.threads == error.threads &&
+         std::all_of(error.options.begin(), error.options.end(), [&](const auto& option) {
+           const auto found = setting.options.find(option.first);
+           return found == setting.options.end() || found->second == option.second;
+         });
+}
+
+}  // namespace
 
 const std::vector<RuntimeEntry>& runtimes() {
   static const std::vector<RuntimeEntry> entries{
@@ -21,13 +45,17 @@ const std::vector<RuntimeEntry>& runtimes() {
        "python3 -m venv .venv-mnn && .venv-mnn/bin/pip install MNN==3.6.1",
        nullptr,
        {},
-       true},
+       true,
+       {{kMnnSd, 1, {{"memory", "normal"}, {"power", "normal"}}}},
+       kMnnUnseenSd},
       {"paddle",
        "Paddle Inference, CPU, with or without oneDNN",
        "python3 -m venv .venv-paddle && .venv-paddle/bin/pip install paddlepaddle==3.3.1",
        nullptr,
        {},
-       true},
+       true,
+       {{kPaddleSd, 1, {{"onednn", "on"}}}},
+       kPaddleUnseenSd},
       {"qnnpack", "QNNPACK behind libtorch, CPU: Caffe2's int8 operators",
        "apt-get install libtorch-dev && scripts/build release", nullptr, "oplat-qnnpack"},
       {"reference", "plain loops over single operators, for checks", "", create_reference},
@@ -43,6 +71,15 @@ const RuntimeEntry* find_runtime(std::string_view name) {
   const auto found = std::find_if(entries.begin(), entries.end(),
                                   [&](const auto& entry) { return entry.name == name; });
   return found == entries.end() ? nullptr : &*found;
+}
+
+KnownSumError sum_error(const table::Setting& setting) {
+  const RuntimeEntry* entry = find_runtime(setting.runtime);
+  if (entry == nullptr || entry->sum_errors.empty()) return {};
+  const auto found = std::find_if(entry->sum_errors.begin(), entry->sum_errors.end(),
+                                  [&](const SumError& error) { return is_of(error, setting); });
+  if (found == entry->sum_errors.end()) return {entry->unseen_sd_log, false};
+  return {found->sd_log, true};
 }
 
 }  // namespace oplat::runtimes

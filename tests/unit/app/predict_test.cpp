@@ -6,6 +6,8 @@
 
 #include "app/compare.hpp"
 #include "app/estimate.hpp"
+#include "app/table_source.hpp"
+#include "runtimes/protocol.hpp"
 #include "unit/app/predicted_table.hpp"
 
 namespace oplat::app {
@@ -52,6 +54,20 @@ TEST_F(PredictTest, TheIntervalIsOfTheAskedLevel) {
   ASSERT_TRUE(narrow && wide);
   EXPECT_LT(wide->low, narrow->low);
   EXPECT_GT(wide->high, narrow->high);
+}
+
+TEST_F(PredictTest, TheIntervalHoldsWhatNetworksOfTheRuntimeMissedOfTheirSums) {
+  test::SmallTable& small = made_.small();
+  for (const std::int64_t threads : {1, 2}) {
+    const table::Setting setting = test::setting_of(threads, "mnn");
+    small.row(made_.device(), small.setting(setting), test::kCopy1000, std::nullopt,
+              test::timing(3000));
+    const predict::Selection selection =
+        must(select_rows(small.table(), {.runtime = "mnn", .threads = threads}));
+    EXPECT_EQ(selection.sum_spread.sd_log, runtimes::sum_error(setting).sd_log);
+    EXPECT_EQ(selection.sum_spread.compared, threads == 1);
+  }
+  EXPECT_EQ(must(select_rows(small.table(), {.runtime = "replay"})).sum_spread.sd_log, 0);
 }
 
 TEST_F(PredictTest, WhatIsMeasuredStandsNextToThePrediction) {

@@ -133,22 +133,35 @@ TEST_F(CompositionTest, ManyShortStepsMakeTheIntervalWiderAndSaySo) {
   EXPECT_THAT(outside.warnings, Not(Contains(HasSubstr("its loops execute"))));
 }
 
-TEST_F(CompositionTest, ARuntimeThatWasNotComparedIsWideAndSaysSo) {
-  const table::Setting setting = test::setting_of(1, "mnn");
-  const table::SettingId id = small_.setting(setting);
-  small_.row(device_, id, test::kCopy1000, std::nullopt, timing(50'000));
-  const Selection of_mnn =
-      must(select_rows(small_.table(), {.runtime = "mnn"}, compat::catalogue()));
-  const Prediction wide =
-      must(predict(small_.table(), of_mnn, plan({{"a", test::kCopy1000, 1}}), {}));
-  EXPECT_GT(wide.interval->high, 3 * *wide.latency_ns);
-  EXPECT_THAT(wide.warnings, Contains(HasSubstr("three times as long in mnn")));
+TEST_F(CompositionTest, WhatNetworksMissedOfSumsIsInTheIntervalAndAGuessSaysSo) {
   row(test::kCopy1000, 50'000);
-  const Selection other =
-      must(select_rows(small_.table(), {.runtime = "replay"}, compat::catalogue()));
-  const Prediction usual =
-      must(predict(small_.table(), other, plan({{"a", test::kCopy1000, 1}}), {}));
-  EXPECT_LT(usual.interval->high, 1.5 * *usual.latency_ns);
+  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
+  const auto predicted = [&](SumSpread spread) {
+    selection.sum_spread = spread;
+    return must(predict(small_.table(), selection, plan({{"a", test::kCopy1000, 1}}), {}));
+  };
+  const Prediction usual = predicted({});
+  const Prediction compared = predicted({0.3, true});
+  const Prediction guessed = predicted({0.7, false});
+  EXPECT_NEAR(*compared.sd_log, std::hypot(*usual.sd_log, 0.3), 1e-12);
+  EXPECT_NEAR(*guessed.sd_log, std::hypot(*usual.sd_log, 0.7), 1e-12);
+  EXPECT_GT(guessed.interval->high, 3 * *guessed.latency_ns);
+  EXPECT_EQ(compared.latency_ns, usual.latency_ns);
+  EXPECT_EQ(compared.warnings, usual.warnings);
+  EXPECT_THAT(guessed.warnings,
+              Contains(HasSubstr("no network was compared with the sum of its kernels in replay")));
+  EXPECT_THAT(guessed.warnings, Contains(HasSubstr("up to 3.2 times as long")));
+}
+
+TEST_F(CompositionTest, AFitKnowsBetterThanWhatNetworksMissedElsewhere) {
+  row(test::kCopy1000, 50'000);
+  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
+  selection.sum_spread = {0.7, false};
+  selection.fit = CompositionFit();
+  const Prediction fitted =
+      must(predict(small_.table(), selection, plan({{"a", test::kCopy1000, 1}}), {}));
+  EXPECT_LT(*fitted.sd_log, 0.2);
+  EXPECT_THAT(fitted.warnings, Not(Contains(HasSubstr("no network was compared"))));
 }
 
 TEST_F(CompositionTest, SomeValuesTakeLonger) {
