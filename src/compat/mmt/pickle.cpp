@@ -14,19 +14,18 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "compat/pickle_bytes.hpp"
 
 namespace oplat::compat::mmt {
 namespace {
 
-constexpr std::uint8_t kOldestProtocol = 2;
-constexpr std::uint8_t kNewestProtocol = 5;
-constexpr std::size_t kMaxTextBytes = std::size_t{1} << 16;
+constexpr unsigned kOldestProtocol = 2;
+constexpr unsigned kNewestProtocol = 5;
 constexpr std::size_t kMaxItems = 4'000'000;
 constexpr std::size_t kMaxNodesOfOperator = 100'000;
 constexpr int kMaxDepth = 32;
 // A tuple is an array in an object, a dict of pairs an array of arrays in one.
 constexpr int kMaxWrittenDepth = 3 * kMaxDepth + 8;
-constexpr std::size_t kMaxIntegerBytes = 8;
 constexpr std::string_view kModule = "mmt.utils";
 constexpr std::string_view kClass = "ops_meta";
 
@@ -84,21 +83,19 @@ bool is_importable(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), allowed);
 }
 
-class Machine {
+class Machine : private PickleBytes {
  public:
-  explicit Machine(std::string_view bytes) : bytes_(bytes) {}
+  explicit Machine(std::string_view bytes) : PickleBytes(bytes) {}
 
   Result<std::vector<PickledOperator>> run() {
-    if (bytes_.empty()) return fail(Code::Input, "is empty; expected a pickle of MMT");
+    if (size() == 0) return fail(Code::Input, "is empty; expected a pickle of MMT");
     while (!stopped_) {
-      start_ = at_;
-      if (at_ == bytes_.size()) return wrong("the file ends without STOP");
-      OPLAT_CHECK(step(static_cast<std::uint8_t>(bytes_[at_++])));
+      OPLAT_TRY(code, instruction());
+      OPLAT_CHECK(step(code));
       if (nodes_.size() > kMaxItems || stack_.size() > kMaxItems || memo_.size() > kMaxItems)
         return wrong("more than {} objects, the limit", kMaxItems);
     }
-    if (at_ != bytes_.size())
-      return wrong("{} bytes follow the end of the pickle", bytes_.size() - at_);
+    OPLAT_CHECK(at_end());
     if (stack_.size() != 1 || stack_.front() == nullptr || stack_.front()->kind != Kind::List) {
       return wrong(
           "the pickle is {}; expected a list of ops_meta",
@@ -108,17 +105,10 @@ class Machine {
   }
 
  private:
-  template <class... Args>
-  [[nodiscard]] tl::unexpected<Error> wrong(fmt::format_string<Args...> format,
-                                            Args&&... args) const {
-    return fail(Code::Input, "byte {}: {}", start_,
-                fmt::format(format, std::forward<Args>(args)...));
-  }
-
   Node& make(Kind kind) {
     Node& node = nodes_.emplace_back();
     node.kind = kind;
-    node.offset = start_;
+    node.offset = offset();
     return node;
   }
   Status push(Kind kind) {
@@ -135,7 +125,7 @@ class Machine {
   Status step(std::uint8_t code) {
     switch (code) {
       case 0x80:
-        return protocol();
+        return protocol(kOldestProtocol, kNewestProtocol);
       case 0x95:
         return frame();
       case '.':
@@ -219,49 +209,11 @@ class Machine {
     return wrong("instruction 0x{:02x} makes nothing that tables of MMT have", code);
   }
 
-  Result<std::string_view> take(std::uint64_t size) {
-    if (size > bytes_.size() - at_)
-      return wrong("{} bytes are announced, but only {} are left", size, bytes_.size() - at_);
-    const std::string_view taken = bytes_.substr(at_, static_cast<std::size_t>(size));
-    at_ += static_cast<std::size_t>(size);
-    return taken;
-  }
-  Result<std::uint64_t> number(std::size_t size) {
-    OPLAT_TRY(taken, take(size));
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < size; ++i)
-      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(taken[i])) << (8 * i);
-    return value;
-  }
-  Result<std::string_view> line() {
-    const std::size_t end = bytes_.substr(at_, kMaxTextBytes + 1).find('\n');
-    if (end == std::string_view::npos)
-      return wrong("a line has more than {} bytes, or no end", kMaxTextBytes);
-    const std::string_view taken = bytes_.substr(at_, end);
-    at_ += end + 1;
-    return taken;
-  }
-
-  Status protocol() {
-    OPLAT_TRY(version, number(1));
-    if (version < kOldestProtocol || version > kNewestProtocol)
-      return wrong("protocol {}; expected {} to {}", version, kOldestProtocol, kNewestProtocol);
-    return {};
-  }
-  Status frame() {
-    OPLAT_TRY(size, number(8));
-    if (size > bytes_.size() - at_)
-      return wrong("a frame has {} bytes, but only {} are left", size, bytes_.size() - at_);
-    return {};
-  }
-
   Status integer(std::uint64_t size) {
-    if (size > kMaxIntegerBytes)
-      return wrong("an integer of {} bytes; the limit is {}", size, kMaxIntegerBytes);
-    OPLAT_TRY(value, number(static_cast<std::size_t>(size)));
-    if (size == 0) return push_integer(0);
-    const auto unused = static_cast<unsigned>(64 - 8 * size);
-    return push_integer(static_cast<std::int64_t>(value << unused) >> unused);
+    if (size > kMaxPickleInteger)
+      return wrong("an integer of {} bytes; the limit is {}", size, kMaxPickleInteger);
+    OPLAT_TRY(value, signed_number(static_cast<std::size_t>(size)));
+    return push_integer(value);
   }
   Status unsigned_integer(std::size_t size) {
     OPLAT_TRY(value, number(size));
@@ -272,18 +224,16 @@ class Machine {
     return integer(length);
   }
   Status binary_float() {
-    OPLAT_TRY(taken, take(8));
-    std::uint64_t bits = 0;
-    for (const char c : taken) bits = bits << 8 | static_cast<unsigned char>(c);
+    OPLAT_TRY(value, real());
     Node& node = make(Kind::Float);
-    node.real = std::bit_cast<double>(bits);
+    node.real = value;
     stack_.push_back(&node);
     return {};
   }
   Status text_of_length(std::size_t size) {
     OPLAT_TRY(length, number(size));
-    if (length > kMaxTextBytes)
-      return wrong("a string of {} bytes; the limit is {}", length, kMaxTextBytes);
+    if (length > kMaxPickleText)
+      return wrong("a string of {} bytes; the limit is {}", length, kMaxPickleText);
     OPLAT_TRY(taken, take(length));
     Node& node = make(Kind::Text);
     node.text = taken;
@@ -380,7 +330,7 @@ class Machine {
   }
   /// A global anywhere but as the class of an operator, where it is no more than a name.
   [[nodiscard]] tl::unexpected<Error> refuse(const Node& global) {
-    start_ = global.offset;
+    blame(global.offset);
     return wrong("the global {}.{} could run code and is refused; expected {}.{}",
                  base::printable(global.module, 200), base::printable(global.text, 200), kModule,
                  kClass);
@@ -421,7 +371,7 @@ class Machine {
   [[nodiscard]] Result<std::vector<PickledOperator>> operators(const Node& list) {
     std::vector<PickledOperator> found;
     for (const Node* item : list.items) {
-      start_ = item->offset;
+      blame(item->offset);
       if (item->kind == Kind::Global) return refuse(*item);
       if (item->kind != Kind::Object)
         return wrong("the list has {}; expected ops_meta", name(item->kind));
@@ -449,7 +399,7 @@ class Machine {
     }
     OPLAT_TRY(attributes, json(others, 0, visited));
     if (of_class == nullptr || !attributes.contains(kClassAttribute)) return attributes;
-    start_ = of_class->offset;
+    blame(of_class->offset);
     if (!is_importable(of_class->module) || !is_importable(of_class->text))
       return wrong("'{}.{}' is not the name of a class", base::printable(of_class->module, 200),
                    base::printable(of_class->text, 200));
@@ -460,7 +410,7 @@ class Machine {
   }
 
   Result<nlohmann::ordered_json> json(const Node& node, int depth, std::size_t& visited) {
-    start_ = node.offset;
+    blame(node.offset);
     if (depth > kMaxDepth) return wrong("more than {} levels of lists and dicts", kMaxDepth);
     if (++visited > kMaxNodesOfOperator)
       return wrong("an operator of more than {} objects", kMaxNodesOfOperator);
@@ -472,7 +422,7 @@ class Machine {
       case Kind::Int:
         return nlohmann::ordered_json(node.integer);
       case Kind::Float:
-        return real(node.real);
+        return finite(node.real);
       case Kind::Text:
         return text(node.text);
       case Kind::List:
@@ -486,7 +436,7 @@ class Machine {
         return wrong("{} inside an ops_meta", name(node.kind));
     }
   }
-  [[nodiscard]] Result<nlohmann::ordered_json> real(double value) const {
+  [[nodiscard]] Result<nlohmann::ordered_json> finite(double value) const {
     if (!std::isfinite(value)) return wrong("the number {} is not finite", value);
     return nlohmann::ordered_json(value);
   }
@@ -534,9 +484,6 @@ class Machine {
     return wrapped;
   }
 
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-  std::size_t start_ = 0;  ///< of the instruction, for messages
   bool stopped_ = false;
   std::size_t items_ = 0;  ///< in all containers
   std::size_t json_nodes_ = 0;

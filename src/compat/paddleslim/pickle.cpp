@@ -11,19 +11,16 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "compat/pickle_bytes.hpp"
 
 namespace oplat::compat::paddleslim {
 namespace {
 
-constexpr std::uint8_t kNewestProtocol = 5;
-/// Keys of latency tables have some hundred bytes.
-constexpr std::size_t kMaxPickleText = std::size_t{1} << 16;
+constexpr unsigned kNewestProtocol = 5;
 /// Entries of one dict; keys and values lie on the stack until they are set, and may each be
 /// remembered once.
 constexpr std::size_t kMaxEntries = 1'000'000;
 constexpr std::size_t kMaxItems = 2 * kMaxEntries + 1000;
-/// Whole numbers of more bytes fit no 64 bits.
-constexpr std::size_t kMaxIntegerBytes = 8;
 /// As Python's own pickler sets them.
 constexpr std::size_t kEntriesOfBatch = 1000;
 
@@ -71,16 +68,14 @@ struct Kind {
   std::string_view operator()(PickleWord word) const { return name(word); }
 };
 
-class Machine {
+class Machine : private PickleBytes {
  public:
-  explicit Machine(std::string_view bytes) : bytes_(bytes) {}
+  explicit Machine(std::string_view bytes) : PickleBytes(bytes) {}
 
   Result<std::vector<PickleEntry>> run() {
-    if (bytes_.empty()) return fail(Code::Input, "is empty; expected a pickle of a dict");
+    if (size() == 0) return fail(Code::Input, "is empty; expected a pickle of a dict");
     while (!stopped_) {
-      start_ = at_;
-      if (at_ == bytes_.size()) return wrong("the file ends without STOP");
-      const auto code = static_cast<std::uint8_t>(bytes_[at_++]);
+      OPLAT_TRY(code, instruction());
       OPLAT_CHECK(step(code));
       if (stack_.size() > kMaxItems || memo_.size() > kMaxItems) {
         return wrong("more than {} objects; the limit for a table is {} rows", kMaxItems,
@@ -91,23 +86,15 @@ class Machine {
       return wrong("the pickle is {}; expected a dict",
                    stack_.empty() ? "nothing" : std::visit(Kind{}, stack_.back()));
     }
-    if (at_ != bytes_.size())
-      return wrong("{} bytes follow the end of the pickle", bytes_.size() - at_);
+    OPLAT_CHECK(at_end());
     return std::move(entries_);
   }
 
  private:
-  template <class... Args>
-  [[nodiscard]] tl::unexpected<Error> wrong(fmt::format_string<Args...> format,
-                                            Args&&... args) const {
-    return fail(Code::Input, "byte {}: {}", start_,
-                fmt::format(format, std::forward<Args>(args)...));
-  }
-
   Status step(std::uint8_t code) {
     switch (code) {
       case 0x80:
-        return protocol();
+        return protocol(0, kNewestProtocol);
       case 0x95:
         return frame();
       case '.':
@@ -197,45 +184,6 @@ class Machine {
     return {};
   }
 
-  Result<std::string_view> take(std::size_t size) {
-    if (size > bytes_.size() - at_) {
-      return wrong("{} bytes are announced, but only {} are left", size, bytes_.size() - at_);
-    }
-    const std::string_view taken = bytes_.substr(at_, size);
-    at_ += size;
-    return taken;
-  }
-  /// Little-endian, as lengths are.
-  Result<std::uint64_t> number(std::size_t size) {
-    OPLAT_TRY(taken, take(size));
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(taken[i])) << (8 * i);
-    }
-    return value;
-  }
-  Result<std::string_view> line() {
-    const std::size_t end = bytes_.substr(at_, kMaxPickleText + 1).find('\n');
-    if (end == std::string_view::npos)
-      return wrong("a line has more than {} bytes, or no end", kMaxPickleText);
-    const std::string_view taken = bytes_.substr(at_, end);
-    at_ += end + 1;
-    return taken;
-  }
-
-  Status protocol() {
-    OPLAT_TRY(version, number(1));
-    if (version > kNewestProtocol)
-      return wrong("protocol {}; expected 0 to {}", version, kNewestProtocol);
-    return {};
-  }
-  Status frame() {
-    OPLAT_TRY(size, number(8));
-    if (size > bytes_.size() - at_)
-      return wrong("a frame has {} bytes, but only {} are left", size, bytes_.size() - at_);
-    return {};
-  }
-
   Status dict() {
     if (has_dict_) return wrong("a second dict; expected one dict of str to float");
     has_dict_ = true;
@@ -289,7 +237,7 @@ class Machine {
       // Keys of a dict differ, so each is in the file; a text remembered and taken again and
       // again would be many.
       key_bytes_ += key->text.size();
-      if (key_bytes_ > bytes_.size()) return wrong("keys have more bytes than the file");
+      if (key_bytes_ > size()) return wrong("keys have more bytes than the file");
       PickleEntry entry{std::string(key->text), 0.0, key->offset};
       if (const auto* real = std::get_if<double>(&value)) {
         entry.value = *real;
@@ -314,7 +262,7 @@ class Machine {
       return wrong("'{}' holds byte 0x{:02x}; expected printable ASCII", base::printable(given),
                    static_cast<unsigned char>(*odd));
     }
-    return push(Text{given, start_});
+    return push(Text{given, offset()});
   }
   Status text_of_length(std::size_t size) {
     OPLAT_TRY(length, number(size));
@@ -340,22 +288,17 @@ class Machine {
   }
 
   Status binary_float() {
-    OPLAT_TRY(taken, take(8));
-    std::uint64_t bits = 0;
-    for (const char c : taken) bits = bits << 8 | static_cast<unsigned char>(c);
-    return push(std::bit_cast<double>(bits));
+    OPLAT_TRY(value, real());
+    return push(value);
   }
   Status unsigned_integer(std::size_t size) {
     OPLAT_TRY(value, number(size));
     return push(static_cast<double>(value));
   }
-  /// Two's complement.
   Status integer(std::size_t size) {
-    if (size > kMaxIntegerBytes) return wrong("an integer of {} bytes; expected a time", size);
-    OPLAT_TRY(value, number(size));
-    if (size == 0) return push(0.0);
-    const auto unused = static_cast<unsigned>(64 - 8 * size);
-    return push(static_cast<double>(static_cast<std::int64_t>(value << unused) >> unused));
+    if (size > kMaxPickleInteger) return wrong("an integer of {} bytes; expected a time", size);
+    OPLAT_TRY(value, signed_number(size));
+    return push(static_cast<double>(value));
   }
   Status long_of_length(std::size_t size) {
     OPLAT_TRY(length, number(size));
@@ -409,9 +352,6 @@ class Machine {
     return static_cast<std::uint64_t>(*index);
   }
 
-  std::string_view bytes_;
-  std::size_t at_ = 0;
-  std::size_t start_ = 0;  ///< of the instruction
   bool stopped_ = false;
   bool has_dict_ = false;
   std::size_t key_bytes_ = 0;  ///< of all keys that were set
