@@ -96,8 +96,9 @@ class MnnReader final : public FormatReader {
     if (!inputs) return fail(Code::Input, "{}: is not a model of MNN", source.name());
     const std::vector<Input> declared = *inputs;
     for (const auto& [name, dims] : options.shapes) {
-      const auto input = std::find_if(inputs->begin(), inputs->end(),
-                                      [&](const Input& one) { return one.name == name; });
+      const auto input =
+          std::find_if(inputs->begin(), inputs->end(),
+                       [&name = name](const Input& one) { return one.name == name; });
       if (input == inputs->end()) {
         return fail(Code::Usage, "{}: the model has no input '{}'", source.name(),
                     base::printable(name));
