@@ -246,7 +246,7 @@ TEST_F(CompositionTest, WhatOnlyAFitKnowsOfACallWidensTheInterval) {
   row(test::kCopy250, 1000, 0);
   small_.empty_call(device_, setting_, 1000);
   const Prediction p = must(ask(plan({{"a", test::kCopy250, 2}})));
-  EXPECT_NEAR(*p.sd_log, std::hypot(kCompositionSd, std::hypot(200, 120, 10) / 3000), 1e-9);
+  EXPECT_NEAR(*p.sd_log, std::hypot(kCompositionSd, std::hypot(300, 120, 10) / 3000), 1e-9);
 }
 
 TEST_F(CompositionTest, ARowThatNeverHadItsCoreAloneIsWideAndErrsWithOthers) {
