@@ -4,7 +4,6 @@
 
 The runtime's profiler keeps more than a kilobyte for every kernel that it runs, for as long as it runs.
 """
-import json
 import os
 import resource
 import struct
@@ -16,6 +15,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent / "cli"))
 from paddle_program import block, number  # noqa: E402
+from runtime_state import why_missing  # noqa: E402
 
 OPLAT = Path(sys.argv[1]).resolve()
 SKIP = 77
@@ -57,9 +57,8 @@ def model(ends_by_data):
 
 
 def main():
-    runtimes = json.loads(subprocess.run([str(OPLAT), "runtimes", "--json"], capture_output=True, text=True, check=True, timeout=300).stdout)
-    if not any(one["name"] == "onnxruntime" and one["available"] for one in runtimes["runtimes"]):
-        print("skipped: no onnxruntime")
+    if why := why_missing(str(OPLAT), "onnxruntime"):
+        print(f"skipped: no onnxruntime: {why}")
         return 1 if os.environ.get("OPLAT_TEST_REQUIRE") == "1" else SKIP
     wrong = []
     with tempfile.TemporaryDirectory(prefix="oplat-loops-") as folder:

@@ -28,6 +28,8 @@ import time
 import unittest
 from pathlib import Path
 
+from runtime_state import why_missing
+
 ROOT = Path(__file__).resolve().parents[1]
 UNPACKED = ROOT / ".sshd" / "usr"
 SKIP = 77
@@ -439,10 +441,8 @@ class RemoteWorker(unittest.TestCase):
 
 
 def onnxruntime_library():
-    answer = subprocess.run([OPLAT, "runtimes", "--json"], capture_output=True, text=True, check=True)
-    state = next(one for one in json.loads(answer.stdout)["runtimes"] if one["name"] == "onnxruntime")
-    if not state["available"]:
-        skip("ONNX Runtime does not start: " + str(state.get("why")))
+    if why := why_missing(OPLAT, "onnxruntime"):
+        skip("ONNX Runtime does not start: " + why)
     given = os.environ.get("OPLAT_ONNXRUNTIME")
     found = [given] if given else sorted(str(path) for path in ROOT.glob(
         ".venv/lib/python3*/site-packages/onnxruntime/capi/libonnxruntime.so*"))

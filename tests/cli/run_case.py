@@ -46,6 +46,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from expected_output import mismatch, updated  # noqa: E402
+from runtime_state import why_missing  # noqa: E402
 
 SKIP = 77
 SECONDS = 240  # for one command; a sanitizer on a busy machine is slow
@@ -212,9 +213,7 @@ class Runner:
             return None if known.exists() else f"no {known}; make it with scripts/models tests"
         if need == "unprivileged":
             return "root may write everywhere" if os.geteuid() == 0 else None
-        listed = subprocess.run([self.oplat, "runtimes", "--json"], capture_output=True, text=True, check=True)
-        entry = next(runtime for runtime in json.loads(listed.stdout)["runtimes"] if runtime["name"] == need)
-        return None if entry["available"] else entry["why"]
+        return why_missing(self.oplat, need)
 
     def run(self, case):
         """Runs a case: "passed", "failed" or "skipped", what there is to say about it, and its seconds."""
