@@ -260,6 +260,11 @@ TEST(ValueCosts, AreThoseOfFunctionsThatBranch) {
   EXPECT_EQ(value_cost_sd("MaxPool/12{kernel_shape=[2]}(f32[1,1,8])->(f32[1,1,7],-)"), 0);
   EXPECT_GT(value_cost_sd("MaxPool/12{kernel_shape=[2]}(f32[1,1,8])->(f32[1,1,7],i64[1,1,7])"),
             0.2);
+  // Which rows of a table are near depends on which were read before.
+  EXPECT_GT(value_cost_sd("Gather/13{axis=0}(f32c[50000,32],i64[1,8])->(f32[1,8,32])"), 0.4);
+  EXPECT_EQ(value_cost_sd("Gather/13{axis=0}(f32c[100,32],i64[1,8])->(f32[1,8,32])"), 0);
+  EXPECT_EQ(value_cost_sd("Gather/13{axis=0}(f32[50000,32],i64[1,8])->(f32[1,8,32])"), 0);
+  EXPECT_EQ(value_cost_sd("Gather/13{axis=0}(f32c[50000,32],i64c[8]=[0])->(f32[8,32])"), 0);
   EXPECT_EQ(value_cost_sd("Softplus/1{}(-)->(f32[4])"), 0);
   EXPECT_EQ(value_cost_sd("Softplus"), 0);
 }
