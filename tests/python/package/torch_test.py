@@ -117,6 +117,18 @@ class Importing(unittest.TestCase):
         subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def profile_whole(graph, path, budget):
+    """Profiles until each kernel has a time, with twice the seconds every time: a busy machine takes longer."""
+    for attempt in range(5):
+        result = oplat.profile([graph], path, budget=budget * 2 ** attempt)
+        try:
+            oplat.Table(path).predict(graph)
+            return result
+        except oplat.MissingKernels as missing:
+            last = missing
+    raise last
+
+
 @unittest.skipUnless(torch, "torch is not installed")
 class Export(unittest.TestCase):
     def test_functional_operators_are_kernels(self):
@@ -142,7 +154,7 @@ class Export(unittest.TestCase):
         graph = ot.export(made(), (1, 4, 8, 8))
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "desk.oplat")
-            oplat.profile([graph], path, budget=8)
+            profile_whole(graph, path, budget=8)
             table = oplat.Table(path)
             prediction = table.predict(graph)
             self.assertEqual(prediction.model, "Net")
@@ -157,7 +169,7 @@ class Export(unittest.TestCase):
             saved = os.path.join(folder, "net.onnx")
             graph.save(saved)
             self.assertEqual(table.predict(saved, plan="cached").ms, prediction.ms)
-            self.assertEqual(len(oplat.measure(graph, budget=2).models), 1)
+            self.assertEqual(len(oplat.measure(graph, budget=4).models), 1)
             with self.assertRaises(TypeError):
                 table.predict(made())
 
@@ -225,7 +237,7 @@ class Warned(unittest.TestCase):
         self.assertEqual(planned(graph).warnings, graph.warnings)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "desk.oplat")
-            profiled = oplat.profile(graph, path, budget=3)
+            profiled = profile_whole(graph, path, budget=3)
             self.assertTrue(set(graph.warnings) <= set(profiled.warnings))
             prediction = oplat.Table(path).predict(graph)
             self.assertTrue(set(graph.warnings) <= set(prediction.warnings))
