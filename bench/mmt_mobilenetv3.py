@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Predicts random networks around MobileNetV3 on MNN, from operators as oplat does and from blocks as MMT does, and writes docs/results/mmt-mobilenetv3.md.
+"""Predicts random networks around MobileNetV3 on MNN, from operators as oplat does and from blocks as MMT does, and writes mmt-mobilenetv3.md of docs/results.
 
 MMT publishes 4.1 % mean error on 334 such networks with a correction that 16 of them teach, and 39 % without. Here both ways predict the same networks from
 measurements of one machine: oplat from MNN's kernels, with nothing fitted and with a composition fitted to 16 networks; MMT's recipe from the mean times of

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/results/mmt-mobilenetv3.md: networks around MobileNetV3 on MNN, predicted from operators and from blocks, and measured."""
+"""mmt-mobilenetv3.md of docs/results: networks around MobileNetV3 on MNN, predicted from operators and from blocks, and measured."""
 from dataclasses import dataclass, field
 
 from lib import paddle_page, text
