@@ -479,7 +479,8 @@ void CampaignRun::settle_empty_call(const std::optional<double>& fastest_ns) {
   if (timed && !is_settled())
     progress_.notice(
         fmt::format("the empty call, {}, was always timed on a core that another "
-                    "tenant uses, or at a lower clock; predictions may be too long by as much",
+                    "tenant uses, or at a lower clock; predictions may be too long by up to that; "
+                    "profile again when the machine is quiet",
                     base::duration_text(*campaign_.empty_call_ns)));
 }
 

@@ -20,7 +20,7 @@ inline constexpr double kCompositionSd = 0.05;
 
 /// What a table without a fit does not know of a composition, as spreads in ns. Of the call: the
 /// empty call has one input and one output, and each further one takes some 0.1 us, a model without
-/// inputs 0.1 to 0.4 us less (docs/adr/0046).
+/// inputs took 0.13 us less than an empty call (docs/adr/0046).
 inline constexpr double kCallSdNs = 300;
 /// Of each kernel, which follows itself in a row and others in a model: fits found -74 to 213 ns.
 inline constexpr double kKernelSdNs = 60;

@@ -355,6 +355,22 @@ class KernelWriter {
     for (const std::int64_t dim : dims) tensor.mutable_shape()->add_dim()->set_dim_value(dim);
   }
 
+  void add_input(const std::string& name, ir::Dtype dtype, const std::vector<std::int64_t>& dims) {
+    wire::ValueInfo& info = *graph().add_input();
+    info.set_name(name);
+    set_type(info, onnx_type_of(dtype), dims);
+  }
+
+  /// Without its data.
+  wire::Tensor& add_initializer(const std::string& name, ir::Dtype dtype,
+                                const std::vector<std::int64_t>& dims) {
+    wire::Tensor& tensor = *graph().add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(onnx_type_of(dtype));
+    for (const std::int64_t dim : dims) tensor.add_dims(dim);
+    return tensor;
+  }
+
   Status add_operands() {
     operand_names_.resize(key_.operands.size());
     per_copy_.resize(key_.operands.size(), false);
@@ -401,9 +417,7 @@ class KernelWriter {
           OPLAT_CHECK(add_weights(entry, dims, *count, i, copy));
       } else {
         operand_names_[i] = indexed("x", i);
-        wire::ValueInfo& info = *graph().add_input();
-        info.set_name(operand_names_[i]);
-        set_type(info, onnx_type_of(entry.dtype), dims);
+        add_input(operand_names_[i], entry.dtype, dims);
         out_.inputs.push_back(
             {operand_names_[i], entry.dtype, dims, fill_of_operand(key_, i), wants_positive(key_)});
         if (!has_own_operands() || entry.dtype == ir::Dtype::String) continue;
@@ -420,23 +434,21 @@ class KernelWriter {
   }
 
   bool has_own_operands() const {
+    const bool overwrites =
+        !key_.results.empty() && std::holds_alternative<ir::AliasEntry>(key_.results[0]);
     return options_.distinct_operands && options_.copies > 1 && !bodies_ && !reads_optional_ &&
-           !(!key_.results.empty() && std::holds_alternative<ir::AliasEntry>(key_.results[0]));
+           !overwrites;
   }
 
   /// Operand `i` of a copy behind the first: an initialiser that a caller may replace, which the
   /// runtime does not take for a constant.
   void add_own_operand(const ir::TensorEntry& entry, const std::vector<std::int64_t>& dims,
                        std::int64_t count, std::size_t i, std::int64_t copy) {
-    wire::ValueInfo& info = *graph().add_input();
-    info.set_name(indexed("x", i, copy));
-    set_type(info, onnx_type_of(entry.dtype), dims);
-    wire::Tensor& tensor = *graph().add_initializer();
-    tensor.set_name(info.name());
-    tensor.set_data_type(onnx_type_of(entry.dtype));
-    for (const std::int64_t dim : dims) tensor.add_dims(dim);
+    const std::string name = indexed("x", i, copy);
+    add_input(name, entry.dtype, dims);
+    wire::Tensor& tensor = add_initializer(name, entry.dtype, dims);
     const DataRange range = operand_range(wants_positive(key_));
-    const std::uint64_t seed = base::hash64(info.name(), options_.seed);
+    const std::uint64_t seed = base::hash64(name, options_.seed);
     const auto fill = fill_of_operand(key_, i);
     tensor.set_raw_data(fill ? filled_data(entry.dtype, count, *fill, range, seed)
                              : random_data(entry.dtype, count, range, seed));
@@ -459,15 +471,10 @@ class KernelWriter {
       if (entry != nullptr && (entry->dtype != dtype || entry->shape.elements() != 1))
         return fail(Code::Missing, "operand {} of a Loop is one {}", i, ir::name(dtype));
       operand_names_[i] = indexed("w", i);
-      wire::Tensor& tensor = *graph().add_initializer();
-      tensor.set_name(operand_names_[i]);
-      tensor.set_data_type(onnx_type_of(dtype));
-      for (const std::int64_t dim : dims) tensor.add_dims(dim);
+      wire::Tensor& tensor = add_initializer(operand_names_[i], dtype, dims);
       OPLAT_CHECK(fill_with_value(tensor, dtype, 1, ir::Value(i == 0 ? steps : std::int64_t{1})));
       if (entry == nullptr || entry->constant) continue;
-      wire::ValueInfo& info = *graph().add_input();
-      info.set_name(operand_names_[i]);
-      set_type(info, onnx_type_of(dtype), dims);
+      add_input(operand_names_[i], dtype, dims);
     }
     return {};
   }
@@ -505,10 +512,8 @@ class KernelWriter {
 
   Status add_weights(const ir::TensorEntry& entry, const std::vector<std::int64_t>& dims,
                      std::int64_t count, std::size_t i, std::int64_t copy) {
-    wire::Tensor& tensor = *graph().add_initializer();
-    tensor.set_name(per_copy_[i] ? indexed("w", i, copy) : indexed("w", i));
-    tensor.set_data_type(onnx_type_of(entry.dtype));
-    for (const std::int64_t dim : dims) tensor.add_dims(dim);
+    wire::Tensor& tensor =
+        add_initializer(per_copy_[i] ? indexed("w", i, copy) : indexed("w", i), entry.dtype, dims);
     if (entry.value) {
       if (auto status = fill_with_value(tensor, entry.dtype, count, *entry.value); !status) {
         return fail_in(fmt::format("operand {}", i), status.error());

@@ -66,7 +66,8 @@ class Session {
   void drop_last_inputs();
   /// What bind() was given.
   [[nodiscard]] const std::vector<InputData>& inputs() const { return sets_.front().data; }
-  /// One run of the bound session. Another set than that of the run before costs 0.1 us an input.
+  /// One run of the bound session. To bind another set takes 0.13 to 0.17 us an input
+  /// (docs/adr/0050).
   Status run();
   /// The same, ended where the process comes to hold `growth_bytes` more than it does now; true if
   /// it was.
