@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "formats/made_up_inputs.hpp"
+#include "ir/catalogue.hpp"
 #include "ir/operand_values.hpp"
 #include "predict/prediction.hpp"
 
@@ -46,14 +48,37 @@ void warn_of_value_caveats(const std::string& path, const table::Plan& plan, Eve
     events.warn(fmt::format("{}: {}", base::printable(path, 200), text));
 }
 
+namespace {
+
+/// Whether a node of this name is in a body, as a runtime's worker names nodes: "n7_0_2".
+bool is_in_body(std::string_view name) {
+  const auto part = [&] {
+    const std::size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
+    name.remove_prefix(digits);
+    return digits > 0;
+  };
+  if (!name.starts_with('n')) return false;
+  name.remove_prefix(1);
+  if (!part() || name.empty()) return false;
+  while (name.starts_with('_')) {
+    name.remove_prefix(1);
+    if (!part()) return false;
+  }
+  return name.empty();
+}
+
+}  // namespace
+
 bool may_depend_on_values(const table::Plan& plan) {
   if (plan.kernels.empty()) return true;  // what would run is left out
   std::unordered_set<std::string_view> seen;
   for (const table::PlanKernel& kernel : plan.kernels) {
-    if (kernel.name.find('_') != std::string::npos) return true;  // of a body: "n7_0_2"
+    if (is_in_body(kernel.name)) return true;
     if (!seen.insert(kernel.key).second) continue;
     const auto key = ir::parse(kernel.key);
     if (!key) return true;
+    // Of an operator that is not in the catalogue nothing is known.
+    if (ir::Catalogue::own().find(key->domain, key->op) == nullptr) return true;
     for (std::size_t i = 0; i < key->operands.size(); ++i) {
       const ir::TensorEntry* operand = key->operand(i);
       if (operand == nullptr || operand->constant) continue;

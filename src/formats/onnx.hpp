@@ -28,6 +28,15 @@ struct InputInfo {
   ir::Shape shape;  ///< open dimensions are nothing
 };
 
+/// A node with the names of its tensors.
+struct NodeEnds {
+  std::string name;
+  std::string op;
+  std::vector<std::string> operands;
+  std::vector<std::string> results;
+  bool bodied = false;  ///< Loop, If, Scan
+};
+
 /// An ONNX model in memory, weights included, but for those of large models, which stay in the
 /// files of their external data.
 class Model {
@@ -57,6 +66,8 @@ class Model {
   [[nodiscard]] std::optional<std::int64_t> named_batch() const;
   /// Every node, those of bodies behind their owner, as the file calls it.
   [[nodiscard]] std::vector<ir::NodeTitle> nodes() const;
+  /// The nodes outside of bodies, in their order.
+  [[nodiscard]] std::vector<NodeEnds> node_ends() const;
   /// Gives every node, those of bodies too, a name of its own: "n0", "n1", ..., body nodes
   /// "n7_0_2".
   void name_nodes();

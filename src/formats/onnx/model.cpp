@@ -205,6 +205,21 @@ std::vector<ir::NodeTitle> Model::nodes() const {
   add_titles(impl_->model.graph(), titles);
   return titles;
 }
+std::vector<NodeEnds> Model::node_ends() const {
+  std::vector<NodeEnds> found;
+  for (const wire::Node& node : impl_->model.graph().node()) {
+    const bool bodied = std::any_of(node.attribute().begin(), node.attribute().end(),
+                                    [](const wire::Attribute& attribute) {
+                                      return attribute.has_g() || attribute.graphs_size() > 0;
+                                    });
+    found.push_back({node.name(),
+                     node.op_type(),
+                     {node.input().begin(), node.input().end()},
+                     {node.output().begin(), node.output().end()},
+                     bodied});
+  }
+  return found;
+}
 void Model::name_nodes() { name_graph(*impl_->model.mutable_graph(), "n"); }
 const std::string& Model::name() const { return impl_->name; }
 Result<ir::Graph> Model::graph() const { return build_graph(impl_->model, impl_->name); }

@@ -17,6 +17,7 @@
 #include "plan/loops.hpp"
 #include "plan/plan.hpp"
 #include "runtimes/device_facts.hpp"
+#include "runtimes/onnxruntime/node_labels.hpp"
 #include "runtimes/onnxruntime/profile_events.hpp"
 
 namespace oplat::runtimes::onnxruntime {
@@ -376,7 +377,9 @@ Result<NodeTimes> time_nodes(const Api& api, const formats::onnx::Model& model,
                              const SessionOptions& options) {
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-times"));
   OPLAT_TRY(optimized, optimise(api, model, options, folder.path()));
+  const std::vector<formats::onnx::NodeEnds> written = optimized.node_ends();
   OPLAT_TRY(executed, execute(api, optimized, {inputs, {}}, options, folder.path()));
+  const auto labels = node_labels(model.node_ends(), written, optimized.node_ends());
   const std::size_t executions = std::max<std::size_t>(1, executed.runs.size());
   const std::size_t max_runs = std::min(kMaxTimedRuns, kMaxTimedExecutions / executions);
   if (max_runs <= kMinTimedRuns) return NodeTimes();
@@ -397,7 +400,9 @@ Result<NodeTimes> time_nodes(const Api& api, const formats::onnx::Model& model,
     const auto at = times.find(run.node);
     if (at == times.end()) continue;
     const auto ns = range_ns(at->second, own_us, run.inputs.size() + run.outputs.size());
-    if (ns) found.push_back({run.node, *ns});
+    if (!ns) continue;
+    const auto label = labels.find(run.node);
+    found.push_back({label == labels.end() ? run.node : label->second, *ns});
   }
   return found;
 }
@@ -422,11 +427,17 @@ Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
   OPLAT_TRY(optimized, optimise(api, model, options, folder.path()));
   const std::vector<std::optional<bool>> put_in = ir::put_in(model.nodes(), optimized.nodes());
   const std::size_t nodes = optimized.nodes().size();
+  const std::vector<formats::onnx::NodeEnds> written = optimized.node_ends();
   OPLAT_TRY(executed, execute(api, optimized, inputs, options, folder.path()));
   tag_blocked_layout(executed.graph, this_device(), executed.runs);
   OPLAT_CHECK(record_values(api, optimized, executed.graph, inputs, options, executed.runs));
   OPLAT_TRY(kernels, plan::kernels_of(executed.graph, executed.runs));
   if (optimized.nodes().size() == nodes) tell_put_in(optimized.nodes(), put_in, kernels);
+  const auto labels = node_labels(model.node_ends(), written, optimized.node_ends());
+  for (plan::PlanKernel& kernel : kernels) {
+    const auto label = labels.find(kernel.name);
+    if (label != labels.end()) kernel.name = label->second;
+  }
   const plan::Footprint footprint = plan::footprint(executed.graph, executed.runs);
   plan::Plan plan;
   plan.weight_bytes = footprint.weight_bytes;

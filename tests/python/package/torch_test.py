@@ -150,6 +150,18 @@ class Export(unittest.TestCase):
             self.assertIn(b"/head/Gemm", content)
             self.assertNotIn(os.path.dirname(__file__).encode(), content)
 
+    def test_kernels_bear_the_paths_of_their_modules(self):
+        for exporter in EXPORTERS:
+            with self.subTest(exporter):
+                kernels = planned(ot.export(made(), (1, 4, 8, 8), exporter=exporter)).kernels
+                names = [kernel.name for kernel in kernels]
+                self.assertTrue(any(name.endswith("/head/Gemm") for name in names))
+                self.assertEqual(len(set(names)), len(names))
+                convolutions = [kernel.name for kernel in kernels if oplat.Key(kernel.key).op.split(":")[-1].startswith("Conv")]
+                self.assertEqual(len(convolutions), 3)
+                for name in convolutions:
+                    self.assertRegex(name, r"^(/module)?/(blocks/(blocks\.)?[01]|more)/(conv|norm)/Conv$")
+
     def test_a_graph_is_a_model(self):
         graph = ot.export(made(), (1, 4, 8, 8))
         with tempfile.TemporaryDirectory() as folder:
