@@ -30,6 +30,7 @@ if __name__ == "__main__" and "OPLAT_TEST_INSIDE" not in os.environ:
         sys.exit(SKIP)
     os.execve(PYTHON, [PYTHON, "-B", *sys.argv], os.environ | {"OPLAT_TEST_INSIDE": "1"})
 
+from oplat.workers import inputs  # noqa: E402
 from oplat.workers.errors import Failed, Unsupported, WorkerError  # noqa: E402
 from oplat.workers.keys import Tensor, parse  # noqa: E402
 from oplat.workers.mnn.kernels import Build, Kernel  # noqa: E402
@@ -37,6 +38,8 @@ from oplat.workers.mnn.worker import MnnWorker  # noqa: E402
 
 CONV = {"kernelX": 3, "kernelY": 3, "strideX": 1, "strideY": 1, "dilateX": 1, "dilateY": 1, "padMode": "CAFFE", "padX": 1, "padY": 1, "group": 1}
 RELU = ("mnn:ReLU@nc4hw4=[0]@nc4hw4_results=[0]{slope=0.0}(f32[1,8,16,16])->(f32[1,8,16,16])")
+
+GATHER = "mnn:GatherV2{Taxis=DT_INVALID,Tindices=DT_INVALID,Tparams=DT_INVALID}(f32c[1000,8],i32[64],i32c[]=0)->(f32[64,8])"
 
 
 def f32(*dims, constant=False):
@@ -89,6 +92,7 @@ class Mnn(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.worker = MnnWorker()
+        inputs.MAX_SECONDS_OF_SETS = 60  # as many sets on a busy machine
         cls.folder = Path(tempfile.mkdtemp())
         cls.model = write_net(cls.worker, cls.folder / "net.mnn")
         cls.keys = [kernel["key"] for kernel in cls.worker.plan(question(model=str(cls.model)))["kernels"]]
@@ -155,6 +159,58 @@ class Mnn(unittest.TestCase):
         with self.assertRaises(Failed):
             self.worker.run(opened["handle"])
 
+    def sets(self, **what):
+        """The sets of inputs of something that is opened: a list of arrays each."""
+        session = self.worker.opened[self.worker.open(opening(**what))["handle"]]
+        return [[array for _, _, array in each] for each in session.sets]
+
+    def test_what_looks_at_its_data_gets_others_each_run(self):
+        shape = "f32[1,4,8,8]"
+        select = f"mnn:Select{{}}(i32[1,4,8,8],{shape},{shape})->({shape})"
+        gather = GATHER
+        for key, count in ((f"mnn:ELU{{alpha=1.0}}({shape})->({shape})", 32), (select, 32), (gather, 32), (RELU, 1),
+                           ("mnn:ELU{alpha=1.0}(f32[1,4,512,512])->(f32[1,4,512,512])", 2)):
+            with self.subTest(key=key):
+                sets = self.sets(key=key)
+                self.assertEqual(len(sets), count)
+                self.assertEqual(len({arrays[-1].tobytes() for arrays in sets}), count)
+        self.assertEqual({int(value) for arrays in self.sets(key=select) for value in arrays[0].flat}, {0, 1})
+        for indices, in self.sets(key=gather):
+            self.assertTrue(0 <= indices.min() and 500 < indices.max() < 1000)
+
+    def test_copies_of_what_looks_at_its_data_have_inputs_of_their_own(self):
+        small, large = "f32[1,4,8,8]", "f32[1,4,256,256]"  # 1 KiB; 1 MiB
+        for shape, copies, own in ((small, 5, 5), (small, 100, 64), (large, 5, 2)):
+            with self.subTest(shape=shape, copies=copies):
+                key = f"mnn:ELU{{alpha=1.0}}({shape})->({shape})"
+                opened = self.worker.open(opening(key, copies=copies))
+                self.assertEqual(opened["topology"], "fan")
+                self.assertGreater(self.worker.run(opened["handle"]), 0)
+                first = [array for _, _, array in self.worker.opened[opened["handle"]].sets[0]]
+                self.assertEqual(len({array.tobytes() for array in first}), own)
+                with self.assertRaises(Unsupported):
+                    self.worker.open(opening(key, copies=copies, topology="chain"))
+
+    def test_runs_have_the_next_data(self):
+        model = write_look_up(self.worker, self.folder / "look_up.mnn")
+        kernels = self.worker.plan(question(model=str(model)))["kernels"]
+        self.assertIn("mnn:GatherV2", " ".join(kernel["key"] for kernel in kernels))
+        opened = self.worker.open(opening(model=str(model)))
+        session = self.worker.opened[opened["handle"]]
+        self.assertEqual(len(session.sets), 32)
+        for (_, _, ids), in session.sets:
+            self.assertTrue(0 <= ids.min() and 500 < ids.max() < 1000)
+        results = []
+        for _ in range(33):
+            self.assertGreater(self.worker.run(opened["handle"]), 0)
+            output = session.interpreter.getSessionOutput(session.session)
+            results.append(tuple(output.getData()))
+        self.assertEqual(len(set(results)), 32)
+        self.assertEqual(results[0], results[32])
+        # What the user gave stays, and so do the data of a model without such an operator.
+        self.assertEqual(len(self.sets(model=str(model), inputs={"x0": "ones"})), 1)
+        self.assertEqual(len(self.sets(model=str(self.model))), 1)
+
     def test_dozens_of_parts_and_arrays_in_views_are_known(self):
         """As in grouped convolutions and in front of a ViT: the key says all, so that the kernel can be measured."""
         for write, op, word in ((write_parts, "Raster", '"slicePoints'), (write_token, "Raster", "f32c[1,1,8]")):
@@ -216,8 +272,30 @@ class Mnn(unittest.TestCase):
         with self.assertRaises(WorkerError):
             self.worker.plan(question(model=str(self.folder / "missing.mnn")))
 
+    def test_models_that_are_cut_are_refused_wherever_they_end(self):
+        whole = self.model.read_bytes()
+        cut = self.folder / "cut.mnn"
+        for end in (1, 7, 64, *(len(whole) * part // 10 for part in range(1, 10)), len(whole) - 9):
+            cut.write_bytes(whole[:end])
+            for ask in (lambda: self.worker.plan(question(model=str(cut))), lambda: self.worker.open(opening(model=str(cut)))):
+                with self.subTest(end=end), self.assertRaises(WorkerError) as error:
+                    ask()
+                self.assertEqual(error.exception.code, "input")
+
     def test_the_converter_that_reports_is_not_imported(self):
         self.assertFalse([name for name in sys.modules if name.startswith(("MNN.tools", "aliyun"))])
+
+
+def write_look_up(worker, file):
+    """64 rows of a table of 1,000, by indices that may be negative, as the converter writes ONNX's Gather."""
+    build = Build()
+    indices, rows = build.input(Tensor("i32", [64])), build.constant(Tensor("i32", []), [1000])
+    for kind in ("ADD", "MOD"):
+        indices, = build.add(kind, {"type": "BinaryOp", "main_type": "BinaryOp", "main": {"opType": kind}}, [indices, rows])
+    operands = [build.constant(f32(1000, 8, constant=True)), indices, build.constant(Tensor("i32", []), [0])]
+    build.outputs = build.add("rows", {"type": "GatherV2"}, operands)
+    build.write(worker.engine, file, 1)
+    return file
 
 
 def write_parts(worker, file):

@@ -30,6 +30,7 @@ if __name__ == "__main__" and "OPLAT_TEST_INSIDE" not in os.environ:
         sys.exit(SKIP)
     os.execve(PYTHON, [PYTHON, "-B", *sys.argv], os.environ | {"OPLAT_TEST_INSIDE": "1"})
 
+from oplat.workers import inputs  # noqa: E402
 from oplat.workers.errors import Failed, Unsupported, WorkerError  # noqa: E402
 from oplat.workers.keys import Tensor  # noqa: E402
 from oplat.workers.paddle import kernels, params  # noqa: E402
@@ -79,6 +80,20 @@ def write_net(worker, folder, batch=1):
     return folder / "net.json"
 
 
+def write_look_up(worker, folder):
+    """64 rows of a table of 1,000, and of these what is not small."""
+    build = kernels.Build()
+    ids, rows = Tensor("i64", [64]), f32(64, 8)
+    operands = [build.feed(ids), build.weight(f32(1000, 8, constant=True), 1)]
+    attributes = {"padding_idx": kernels.attribute_node("i64", -1), "sparse": kernels.attribute_node("bool", False)}
+    value, = build.writer.add("pd_op.embedding", operands, attributes, [rows])
+    value, = build.writer.add("pd_op.hardshrink", [value], {"threshold": kernels.attribute_node("f32", 0.1)}, [rows])
+    build.fetch(value, rows)
+    build.writer.write(folder / "look_up.json")
+    params.write(folder / "look_up.pdiparams", kernels.draw_weights(worker.engine.numpy, build, 1))
+    return folder / "look_up.json"
+
+
 def setting(onednn="on", **more):
     return {"precision": "model", "threads": 1, "options": {"onednn": onednn}} | more
 
@@ -95,6 +110,7 @@ class Paddle(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.worker = PaddleWorker()
+        inputs.MAX_SECONDS_OF_SETS = 60  # as many sets on a busy machine
         cls.folder = Path(tempfile.mkdtemp())
         cls.model = write_net(cls.worker, cls.folder)
 
@@ -157,12 +173,39 @@ class Paddle(unittest.TestCase):
     def test_a_whole_model_runs_on_given_data(self):
         opened = self.worker.open(opening(model=str(self.model), inputs={"x0": "ones"}))
         self.assertGreater(self.worker.run(opened["handle"]), 0)
-        predictor = self.worker.opened[opened["handle"]]
+        predictor = self.worker.opened[opened["handle"]].predictor
         result = predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
         self.assertEqual(result.shape, (1, 10))
         self.worker.close(opened["handle"])
         with self.assertRaises(Failed):
             self.worker.run(opened["handle"])
+
+    def test_what_looks_at_its_data_gets_others_each_run(self):
+        """A look-up of 1,000 rows, of which one would be read again and again, and a function with branches."""
+        folder = self.folder / "looks"
+        folder.mkdir()
+        model = write_look_up(self.worker, folder)
+        session = self.worker.opened[self.worker.open(opening(model=str(model)))["handle"]]
+        self.assertEqual(len(session.sets), 32)
+        seen = set()
+        for each in session.sets:
+            ids = each["x0"]
+            self.assertTrue((ids >= 0).all() and (ids < 1000).all())
+            self.assertGreater(ids.max(), 500)
+            seen.add(ids.tobytes())
+        self.assertEqual(len(seen), 32)
+        results = set()
+        for handle in self.worker.opened:
+            if self.worker.opened[handle] is session:
+                for _ in range(4):
+                    self.assertGreater(self.worker.run(handle), 0)
+                    name = session.predictor.get_output_names()[0]
+                    results.add(session.predictor.get_output_handle(name).copy_to_cpu().tobytes())
+        self.assertEqual(len(results), 4)
+        # What the user gave stays, and so do the data of a model without such an operator.
+        for given, file in (({"x0": "ones"}, model), ({}, self.model)):
+            opened = self.worker.open(opening(model=str(file), inputs=given))
+            self.assertEqual(len(self.worker.opened[opened["handle"]].sets), 1)
 
     def test_an_open_batch_is_asked_for(self):
         folder = self.folder / "open"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data for the inputs of a model: NAME -> FILE.npy, zeros, ones or uniform:LO:HI; random where nothing is said."""
+import time
 from dataclasses import dataclass
 
 from .errors import Failed, bad_input, usage
@@ -9,6 +10,12 @@ NUMPY_OF = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": None, 
             "i16": "int16", "i8": "int8", "u8": "uint8", "bool": "bool"}
 
 MOST_BYTES = 1 << 34
+SEEDS_OF_A_SET = 1_000_003
+# Of further_sets().
+MAX_SETS = 32
+MAX_BYTES_OF_SETS = 4 << 20
+MAX_BYTES_OF_TWO = 256 << 20
+MAX_SECONDS_OF_SETS = 0.1
 
 
 @dataclass
@@ -19,15 +26,17 @@ class Type:
     dims: list
 
 
-def model_inputs(numpy, types, request):
-    """name -> array for every input of a model. `types`: name -> Type, with -1 where the model leaves a dimension open."""
+def model_inputs(numpy, types, request, limits=None):
+    """name -> array for every input of a model. `types`: name -> Type, with -1 where the model leaves a dimension open.
+    `limits`: name -> how many places an input chooses from, whose data are indices."""
     for name in (*request["inputs"], *request["shapes"]):
         if name not in types:
             raise usage(f"the model has no input '{name}'; it has {', '.join(types)}")
-    return {name: one_input(numpy, name, number, kind, request) for number, (name, kind) in enumerate(types.items())}
+    limits = limits or {}
+    return {name: one_input(numpy, name, number, kind, request, limits.get(name)) for number, (name, kind) in enumerate(types.items())}
 
 
-def one_input(numpy, name, number, kind, request):
+def one_input(numpy, name, number, kind, request, limit=None):
     dims = list(request["shapes"].get(name) or kind.dims)
     if dims and dims[0] == -1 and request["batch"]:
         dims[0] = request["batch"]
@@ -38,7 +47,7 @@ def one_input(numpy, name, number, kind, request):
         raise usage(f"input {name}: {dims} is too large")
     said = request["inputs"].get(name)
     if said is None:
-        return draw_input(numpy, kind, request.get("seed", 1) + number)
+        return draw_input(numpy, kind, request.get("seed", 1) + number, limit)
     return given(numpy, name, said, kind)
 
 
@@ -61,11 +70,36 @@ def given(numpy, name, said, kind):
     return numpy.ascontiguousarray(array)
 
 
-def draw_input(numpy, kind, seed):
+def draw_input(numpy, kind, seed, limit=None):
+    """Floats between -1 and 1 but not near 0; integers are 1, or below `limit` if they are indices."""
     dtype = NUMPY_OF[kind.dtype]
     if dtype is None:
         raise Failed(f"cannot create inputs of type {kind.dtype}")
+    generator = numpy.random.default_rng(seed)
     if dtype.startswith("float"):
-        generator = numpy.random.default_rng(seed)
         return (generator.uniform(0.01, 1.0, kind.dims) * generator.choice([-1.0, 1.0], kind.dims)).astype(dtype)
+    if limit is not None:
+        return generator.integers(0, limit, kind.dims).astype(dtype)
     return numpy.ones(kind.dims, dtype)
+
+
+def request_of_set(request, number):
+    """The request with the seed of set `number`; set 0 has the request's own."""
+    return request | {"seed": request.get("seed", 1) + SEEDS_OF_A_SET * number}
+
+
+def further_sets(numpy, first, draw):
+    """Further data for the inputs of what is quicker on the data of the run before (docs/adr/0050), none of which is
+    `first`. `draw(number)` makes set `number`. All sets hold 4 MiB together or less, one further set up to 128 MiB.
+    The caller runs each: that and drawing them ends after 0.1 s. None where the user gave the data."""
+    size = sum(array.nbytes for array in first.values())
+    if not 0 < 2 * size <= MAX_BYTES_OF_TWO:
+        return
+    until = time.monotonic() + MAX_SECONDS_OF_SETS
+    for number in range(1, min(max(MAX_BYTES_OF_SETS // size, 2), MAX_SETS)):
+        if time.monotonic() > until:
+            return
+        made = draw(number)
+        if all(numpy.array_equal(made[name], array) for name, array in first.items()):
+            return
+        yield made

@@ -151,7 +151,8 @@ class Engine:
 
 
 class Session:
-    """A model that is ready to run. Inputs are copied before every run: MNN writes over them."""
+    """A model that is ready to run. Inputs are copied before every run: MNN writes over them. Of several sets of
+    data each run has the next."""
 
     def __init__(self, engine, mnn_file, config, shapes):
         self.problem = ""
@@ -173,11 +174,18 @@ class Session:
         except Exception as error:  # MNN raises plain Exception
             self.problem = str(error) or type(error).__name__
         self.engine = engine
-        self.feeds = []
+        self.sets = []
+        self.next_set = 0
 
     def feed(self, arrays):
-        """Data for all inputs, in MNN's own memory."""
+        """Data for all inputs, in MNN's own memory, in place of those that were there."""
+        self.sets.clear()
+        self.add_feed(arrays)
+
+    def add_feed(self, arrays):
+        """A further set of data, for the next run."""
         mnn, numpy = self.engine.mnn, self.engine.numpy
+        tensors = []
         types = {"float32": mnn.Halide_Type_Float, "int32": mnn.Halide_Type_Int, "uint8": mnn.Halide_Type_Uint8}
         for name, array in arrays.items():
             if name not in self.inputs:
@@ -187,11 +195,18 @@ class Session:
             array = numpy.ascontiguousarray(array)
             kind = types[str(array.dtype)]
             host = mnn.Tensor(tuple(array.shape), kind, array, mnn.Tensor_DimensionType_Caffe)
-            self.feeds.append((self.inputs[name], host, array))  # the array lives as long as its tensor
+            tensors.append((self.inputs[name], host, array))  # the array lives as long as its tensor
+        self.sets.append(tensors)
+        self.next_set = len(self.sets) - 1
+
+    def drop_last_feed(self):
+        self.sets.pop()
+        self.next_set = 0
 
     def refill(self):
-        for tensor, host, _ in self.feeds:
+        for tensor, host, _ in self.sets[self.next_set] if self.sets else ():
             tensor.copyFrom(host)
+        self.next_set = (self.next_set + 1) % max(1, len(self.sets))
 
     def run(self):
         """MNN's status; 0 is success."""

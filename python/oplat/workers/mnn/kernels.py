@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 from ..errors import Unsupported
 from ..inputs import Type
 from ..keys import Alias, Key, Tensor
-from . import operators
+from . import data, operators
 
 MNN_OF = {"f32": "DT_FLOAT", "i32": "DT_INT32", "u8": "DT_UINT8"}
 MAX_ELEMENTS = 1 << 31  # MNN's sizes are 32-bit
+# Copies of a kernel that is quicker on repeated data have inputs of their own, which stay in the core's cache together.
+MAX_OWN_BYTES = 768 << 10
+MAX_OWN_SETS = 64
 BLOCKED = "nc4hw4"
 
 
@@ -27,6 +30,7 @@ class Build:
     names: list = field(default_factory=list)
     outputs: list = field(default_factory=list)
     inputs: dict = field(default_factory=dict)  # name -> Type
+    limits: dict = field(default_factory=dict)  # name -> how many places its indices choose from
     weights: list = field(default_factory=list)  # (number of floats, fan-in, draw) in the order of the file
     offset: int = 0
     first: str = ""  # name of the first copy
@@ -41,9 +45,11 @@ class Build:
         self.operators.append({"name": name, "inputIndexes": operands, "outputIndexes": made, **parameters})
         return made
 
-    def input(self, tensor):
+    def input(self, tensor, limit=None):
         name = f"x{len(self.inputs)}"
         self.inputs[name] = Type(tensor.dtype, tensor.dims)
+        if limit is not None:
+            self.limits[name] = limit
         main = {"dims": tensor.dims, "dtype": MNN_OF[tensor.dtype], "dformat": "NCHW"}
         return self.add(name, {"type": "Input", "main_type": "Input", "main": main}, [])[0]
 
@@ -138,6 +144,8 @@ class Kernel:
         # Arrays of the parameters stand at the end; an operator without any takes constants as operands.
         self.arrays = arrays[-len(names):] if names and key.op != "MatMul" else []
         self.views = self._read_views() if self.is_raster() else None
+        self.varied = data.is_quicker_on_repeated_data(key.op, [isinstance(key.operand(index), Tensor) and key.operand(index).constant
+                                                                for index in range(len(key.operands))])
 
     def is_raster(self):
         """Whether it is several operators, written down in its key."""
@@ -155,8 +163,9 @@ class Kernel:
             raise Unsupported(f"views that oplat cannot read: {error}") from error
 
     def chained(self):
-        """The operand that a copy takes from the one before; None where shape or layout differ."""
-        if self.is_raster():
+        """The operand that a copy takes from the one before; None where shape or layout differ, or where copies are to
+        see different data."""
+        if self.is_raster() or self.varied:
             return None
         result = self.key.results[0]
         for index, entry in enumerate(self.key.operands):
@@ -178,11 +187,13 @@ class Kernel:
 
     def build(self, copies, chain, distinct, results_as_outputs=False):
         build = Build()
-        operands = self._operands(build)
+        sets = [self._operands(build)]
+        while len(sets) < self._own_sets(copies):
+            sets.append(self._operands(build, sets[0]))
         link = self.chained() if chain else None
         value = weights = None
         for copy in range(copies):
-            given = dict(operands)
+            given = dict(sets[copy % len(sets)])
             if link is not None and copy:
                 given[link] = value
             if self.is_raster():
@@ -199,16 +210,26 @@ class Kernel:
             build.outputs.append(value)
         return build
 
-    def _operands(self, build):
-        """index -> tensor of what all copies share; arrays of parameters are none."""
+    def _own_sets(self, copies):
+        """How many sets of inputs the copies have, each in turn."""
+        if not self.varied:
+            return 1
+        size = sum(4 * entry.elements() for entry in self.key.operands if isinstance(entry, Tensor) and not entry.constant)
+        return min(copies, MAX_OWN_SETS, max(2, MAX_OWN_BYTES // max(1, size)))
+
+    def _operands(self, build, shared=None):
+        """index -> tensor of what all copies share; arrays of parameters are none. Constants are those of `shared`."""
         found = {}
+        limits = data.limits_of_kernel(self.key)
         for index, entry in enumerate(self.key.operands):
             if index in self.arrays:
                 continue
             if isinstance(entry, Alias):
                 found[index] = found[entry.index]
             elif not entry.constant:
-                found[index] = self._input(build, entry, index in self.blocked)
+                found[index] = self._input(build, entry, index in self.blocked, limits.get(index))
+            elif shared is not None:
+                found[index] = shared[index]
             elif entry.value is not None:
                 values = entry.value if isinstance(entry.value, list) else [entry.value] * max(1, entry.elements())
                 if len(values) != max(1, entry.elements()):
@@ -218,8 +239,8 @@ class Kernel:
                 found[index] = build.constant(entry)
         return found
 
-    def _input(self, build, entry, blocked):
-        value = build.input(entry)
+    def _input(self, build, entry, blocked, limit):
+        value = build.input(entry, limit)
         if not blocked:
             return value
         if entry.dtype != "f32":

@@ -4,9 +4,10 @@ import os
 from pathlib import Path
 
 from .. import harness, keys
-from ..errors import Failed, Unsupported, bad_input, usage
-from ..inputs import Type, draw_input, model_inputs
+from ..errors import Failed, Unsupported, WorkerError, bad_input, usage
+from ..inputs import Type, draw_input, further_sets, model_inputs, request_of_set
 from ..machine import check_memory
+from . import data
 from .engine import ELEMENTS, Engine, temporary_folder
 from .kernels import Kernel
 from .planner import Planner
@@ -66,7 +67,7 @@ class MnnWorker:
         model = Path(request["model"])
         with self.engine.converted(model) as file:
             graph = self.engine.graph(file, model)
-            feeds = model_inputs(self.engine.numpy, input_types(graph), request)
+            feeds = model_inputs(self.engine.numpy, input_types(graph), request, data.look_at(graph)[1])
             shapes = {name: list(array.shape) for name, array in feeds.items()}
             try:
                 session = self.engine.session(file, config, shapes)
@@ -106,9 +107,15 @@ class MnnWorker:
         size = model.stat().st_size if model.is_file() else 0
         check_memory(4 * size)
         with self.engine.converted(model) as file:
-            feeds = model_inputs(self.engine.numpy, input_types(self.engine.graph(file, model)), request)
+            graph = self.engine.graph(file, model)
+            types, (varied, limits) = input_types(graph), data.look_at(graph)
+
+            def draw(number):
+                return model_inputs(self.engine.numpy, types, request_of_set(request, number), limits)
+
+            feeds = draw(0)
             session = self.engine.session(file, config, {name: array.shape for name, array in feeds.items()})
-        return self._ready(session, feeds, size, "single")
+        return self._ready(session, feeds, size, "single", draw if varied else None)
 
     def _open_kernel(self, request, config):
         try:
@@ -130,29 +137,43 @@ class MnnWorker:
             except RuntimeError as error:
                 raise Failed(f"MNN cannot load it: {error}") from error
             session = self.engine.session(file, config, {})
-            feeds = {name: draw_input(self.engine.numpy, kind, request["seed"] + number)
-                     for number, (name, kind) in enumerate(build.inputs.items())}
+
+            def draw(number):
+                seed = request_of_set(request, number)["seed"]
+                return {name: draw_input(self.engine.numpy, kind, seed + place, build.limits.get(name))
+                        for place, (name, kind) in enumerate(build.inputs.items())}
+
+            feeds = draw(0)
             if copies == 1 and key.domain:
                 self._check_made(key, session, feeds, file)
-        return self._ready(session, feeds, size, "single" if copies == 1 else "chain" if chain else "fan")
+        return self._ready(session, feeds, size, "single" if copies == 1 else "chain" if chain else "fan", draw if kernel.varied else None)
 
     def _check_made(self, key, session, feeds, file):
         """Another kernel than was asked for must not be measured."""
         session.feed(feeds)
-        made = Planner(self.engine, self.engine.graph(file), file, {}).run(session.executed())
-        session.feeds.clear()
+        try:
+            made = Planner(self.engine, self.engine.graph(file), file, {}).run(session.executed())
+        except WorkerError as error:
+            raise Unsupported(f"oplat cannot say what MNN makes of it: {error}") from error
         keys_made = [str(each) for _, each in made]
         if str(key) not in keys_made:
             raise Unsupported(f"MNN turns it into other kernels: {', '.join(keys_made) or 'none'}")
 
-    def _ready(self, session, feeds, size, topology):
-        """The first runs allocate and pack weights, and may fail: better here than inside a block."""
+    def _ready(self, session, feeds, size, topology, draw):
+        """The first runs allocate and pack weights, and may fail: better here than inside a block. `draw`: makes further
+        sets of inputs for what is quicker on repeated data; else None."""
         session.feed(feeds)
         for _ in range(WARM_UP_RUNS):
             session.refill()
             status = session.run()
             if status:
                 raise Failed(f"MNN cannot run it: status {status}")
+        for further in further_sets(self.engine.numpy, feeds, draw) if draw else ():
+            session.add_feed(further)
+            session.refill()
+            if session.run():
+                session.drop_last_feed()
+                break
         handle, self.next_handle = self.next_handle, self.next_handle + 1
         self.opened[handle] = session
         return {"handle": handle, "bytes": int(size + session.megabytes() * (1 << 20)), "topology": topology}
