@@ -498,6 +498,8 @@ Status CampaignRun::finish() {
   return table_.transaction([&]() -> Status {
     for (CampaignRow& row : rows_.all) {
       if (row.blocks.size() == 1) store_.set_single_sd_log(spread.sd_log(row.blocks.front()));
+      // A single block has the whole spread of its kind by now.
+      store_.set_common_sd_log(row.blocks.size() == 1 ? 0 : spread.common_sd_log(row.blocks));
       OPLAT_CHECK(store_.refresh(row, references_));
     }
     return store_campaign();

@@ -17,6 +17,7 @@ class RowStore {
       : table_(&table), device_(device), setting_(setting), rule_(rule) {}
   void set_campaign(table::CampaignId campaign) { campaign_ = campaign; }
   void set_single_sd_log(double sd_log) { rule_.single_sd_log = sd_log; }
+  void set_common_sd_log(double sd_log) { rule_.common_sd_log = sd_log; }
 
   /// One transaction: the row as it is with this block, and the block.
   Status add_block(CampaignRow& row, const table::Block& block, References& references);

@@ -10,6 +10,7 @@
 #include "measure/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 #include <vector>
@@ -134,6 +135,17 @@ double SpreadOfBlocks::sd_log(const table::Block& block) const {
   return std::clamp(std::sqrt(pool.squares / pool.degrees), kAssumedSdLog, kMaxSdLog);
 }
 
+double SpreadOfBlocks::common_sd_log(std::span<const table::Block> blocks) const {
+  constexpr double kMinRows = 5;
+  constexpr double kMaxSdLog = 0.5;
+  const bool all_slow = std::all_of(blocks.begin(), blocks.end(), [&](const table::Block& block) {
+    return is_at_lower_clock(block, fastest_compute_ns_);
+  });
+  if (blocks.empty() || !all_slow) return 0;
+  if (offsets_.degrees < kMinRows) return kAssumedLowerClockSdLog;
+  return std::min(std::sqrt(offsets_.squares / offsets_.degrees), kMaxSdLog);
+}
+
 void SpreadOfBlocks::add_row(std::span<const table::Block> blocks) {
   std::vector<double> at_clock;
   std::vector<double> slow;
@@ -150,10 +162,12 @@ void SpreadOfBlocks::add_row(std::span<const table::Block> blocks) {
     slow_.add(slow, mean(at_clock), static_cast<double>(slow.size()));
   else if (slow.size() >= 2)
     slow_.add(slow, mean(slow), degrees_alone(slow));
+  if (!at_clock.empty() && !slow.empty()) offsets_.add(std::array{mean(slow)}, mean(at_clock), 1);
 }
 
 std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level,
-                                       std::uint64_t seed, double single_sd_log) {
+                                       std::uint64_t seed, double single_sd_log,
+                                       double common_sd_log) {
   std::vector<double> values;
   std::vector<BlockValue> units;
   std::set<std::int64_t> processes;
@@ -178,6 +192,15 @@ std::optional<table::Timing> summarise(std::span<const table::Block> blocks, dou
       row_interval(timing.median_ns, values, units, level, seed, single_sd_log);
   timing.ci_low_ns = interval.low;
   timing.ci_high_ns = interval.high;
+  if (common_sd_log > 0) {
+    const double reach = base::two_sided_normal_quantile(level) * common_sd_log;
+    const auto widened = [&](double end) {
+      return timing.median_ns * std::exp(std::hypot(std::log(end / timing.median_ns), reach) *
+                                         (end < timing.median_ns ? -1 : 1));
+    };
+    timing.ci_low_ns = widened(interval.low);
+    timing.ci_high_ns = widened(interval.high);
+  }
   return timing;
 }
 

@@ -104,6 +104,11 @@ class SpreadOfBlocks {
   /// Of blocks of this kind: kAssumedSdLog to 0.5. Where fewer than five degrees of freedom tell,
   /// that of both kinds, then kAssumedSdLog.
   [[nodiscard]] double sd_log(const table::Block& block) const;
+  /// What all blocks of a row may be too long by, as a spread: 0 where one of them was at full
+  /// clock, else how far those at a lower clock lie from those at full clock in the rows that have
+  /// both, at most 0.5. More blocks do not average it out: a neighbour slows one kernel by half and
+  /// another by nothing. Where fewer than five rows tell, kAssumedLowerClockSdLog.
+  [[nodiscard]] double common_sd_log(std::span<const table::Block> blocks) const;
 
  private:
   struct Pool {
@@ -115,7 +120,12 @@ class SpreadOfBlocks {
   std::optional<double> fastest_compute_ns_;
   Pool at_clock_;
   Pool slow_;
+  Pool offsets_;  ///< of a row's blocks at a lower clock from its others, a degree of freedom each
 };
+
+/// Of 300 rows with blocks at both clocks on a virtual machine with neighbours (AMD EPYC,
+/// 2026-11-26): half of them within 1 %, a quarter above 21 %.
+inline constexpr double kAssumedLowerClockSdLog = 0.2;
 
 /// Spread that a row of few blocks is pooled with. A row ends when its interval is narrow, so rows
 /// whose first blocks happen to agree end early, and their own spread is too small: without the
@@ -128,8 +138,10 @@ inline constexpr double kLookFactor = 1.05;
 /// What a row stores about its blocks; std::nullopt for no blocks or a value <= 0. The same blocks
 /// and seed give the same numbers. A single block has the spread `single_sd_log`. The interval is
 /// the t-interval with kRowPrior, from kMinBootstrapBlocks on the hull of it and the bootstrap's,
-/// times kLookFactor about the median; `sd_log` is that of the blocks alone.
+/// times kLookFactor about the median; `sd_log` is that of the blocks alone. `common_sd_log` is the
+/// spread of an error that all blocks share: the interval is as wide as both together.
 std::optional<table::Timing> summarise(std::span<const table::Block> blocks, double level,
-                                       std::uint64_t seed, double single_sd_log = kAssumedSdLog);
+                                       std::uint64_t seed, double single_sd_log = kAssumedSdLog,
+                                       double common_sd_log = 0);
 
 }  // namespace oplat::measure

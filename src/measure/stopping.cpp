@@ -147,7 +147,7 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
       static_cast<std::int64_t>(blocks.size() - kept.size());
   const std::int64_t light = std::count_if(kept.begin(), kept.end(), is_light);
   const std::vector<table::Block> used = least_disturbed(kept, degrees, light);
-  result.timing = summarise(used, rule.level, seed, rule.single_sd_log);
+  result.timing = summarise(used, rule.level, seed, rule.single_sd_log, rule.common_sd_log);
   const bool never_quiet =
       light < kMinLightBlocks && light < static_cast<std::int64_t>(kept.size());
   if (never_quiet) result.flags.emplace_back(table::kNeverQuiet);

@@ -22,6 +22,7 @@ struct StopRule {
   double short_ns = 20e3;          ///< up to which a kernel is short
   double level = 0.95;
   double single_sd_log = kAssumedSdLog;  ///< spread of a row of one block; see SpreadOfBlocks
+  double common_sd_log = 0;              ///< of an error that all blocks share; see SpreadOfBlocks
   [[nodiscard]] double target(double median_ns) const {
     return median_ns <= short_ns ? short_half_width : half_width;
   }

@@ -301,6 +301,40 @@ TEST(Summarise, BlocksAtALowerClockHaveASpreadOfTheirOwn) {
   EXPECT_NEAR(few.sd_log(clocked(5, 110)), 0.4 / std::sqrt(2), 1e-12);
 }
 
+TEST(Summarise, BlocksThatAreAllAtALowerClockShareAnError) {
+  const auto clocked = [](double value_ns, double reference_ns) {
+    table::Block block = blocks_with({value_ns}).front();
+    block.reference_compute_ns = reference_ns;
+    return block;
+  };
+  const std::vector slow = {clocked(10, 107), clocked(10.1, 108), clocked(9.9, 107)};
+  const std::vector mixed = {clocked(10, 107), clocked(10, 101)};
+  SpreadOfBlocks spread(100.0);
+  EXPECT_EQ(spread.common_sd_log(slow), kAssumedLowerClockSdLog) << "nothing known";
+  EXPECT_EQ(spread.common_sd_log(mixed), 0);
+  EXPECT_EQ(spread.common_sd_log(blocks_with({10, 10})), 0) << "without a reference";
+  EXPECT_EQ(spread.common_sd_log({}), 0);
+  const double slow_by = std::exp(0.3);
+  for (int row = 0; row < 5; ++row)
+    spread.add_row(std::vector{clocked(10, 100), clocked(10 * slow_by, 107)});
+  EXPECT_NEAR(spread.common_sd_log(slow), 0.3, 1e-12);
+  EXPECT_EQ(spread.common_sd_log(mixed), 0);
+
+  // As many such blocks as one likes do not make it smaller.
+  std::vector<table::Block> many;
+  for (int i = 0; i < 40; ++i) many.push_back(clocked(i % 2 == 0 ? 9.9 : 10.1, 107));
+  const auto timing = summarise(many, 0.95, 1, kAssumedSdLog, spread.common_sd_log(many));
+  EXPECT_NEAR(timing->ci_high_ns, 10 * std::exp(1.96 * 0.3), 0.05);
+  EXPECT_NEAR(timing->ci_low_ns, 10 * std::exp(-1.96 * 0.3), 0.05);
+  const auto alone = summarise(many, 0.95, 1);
+  EXPECT_LT(alone->ci_high_ns, 10.2);
+  EXPECT_EQ(summarise(many, 0.95, 1, kAssumedSdLog, 0)->ci_high_ns, alone->ci_high_ns);
+
+  for (int row = 0; row < 1000; ++row)
+    spread.add_row(std::vector{clocked(10, 100), clocked(10, 107)});
+  EXPECT_LT(spread.common_sd_log(slow), 0.03) << "the clock alone";
+}
+
 TEST(Summarise, IntervalAlwaysHoldsTheMedian) {
   base::Random random(9);
   for (int trial = 0; trial < 300; ++trial) {
