@@ -164,6 +164,7 @@ double value_cost_sd(std::string_view text) {
   // What is frequent, and can be told without parsing.
   if (cost->single == 0 && text.find("(f64[") == std::string_view::npos) return 0;
   if (op == "MaxPool" && text.find(",i64[") == std::string_view::npos) return 0;
+  if (op == "Gather" && text.find("c[") == std::string_view::npos) return 0;
   const auto key = parse(text);
   return key ? value_cost_sd(*key) : 0;
 }

@@ -33,7 +33,7 @@ constexpr std::int64_t kMaxStoredCopies = 1024;
 constexpr double kEmptyCallShare = 0.05;
 constexpr double kLeastSecondsBetweenEmptyCalls = 1;
 /// At the end, until one found its core alone; each takes 0.1 to 0.5 s.
-constexpr double kMostSecondsOfLastEmptyCalls = 2;
+constexpr double kMostSecondsOfLastEmptyCalls = 4;
 /// Share of a budget that whole models may take before the kernels had their passes.
 constexpr double kMaxForModels = 0.5;
 
@@ -93,7 +93,7 @@ class CampaignRun {
   Result<bool> take_empty_call();  ///< likewise
   /// Makes sure that one timing had its core alone and at full clock, as far as possible in a
   /// second or two. `fastest_ns`: of the compute reference in all blocks.
-  void settle_empty_call(const std::optional<double>& fastest_ns);
+  Status settle_empty_call(const std::optional<double>& fastest_ns);
   Status store_campaign();
   Status passes();
   /// The whole model that cannot wait for its pass, since what is left of the budget just suffices
@@ -215,6 +215,7 @@ Status CampaignRun::time_empty_call() {
   OPLAT_CHECK(add_empty_call().map([](bool) {}));
   // The first process does not know yet how fast a core of its own is.
   empty_call_.alone = false;
+  empty_call_.alone_compute_ns.reset();
   return {};
 }
 
@@ -275,7 +276,11 @@ Status CampaignRun::begin() {
   }
   campaign_.empty_call_ns = stored_empty_call_ns_;
   OPLAT_CHECK(time_empty_call());
-  return store_campaign();
+  OPLAT_CHECK(store_campaign());
+  // Until the end has made sure of it.
+  return campaign_.empty_call_ns
+             ? table_.add_campaign_facts(*campaign_id_, {{table::kEmptyCallAlone, "no"}})
+             : Status();
 }
 
 Result<Measured> CampaignRun::measure_kernel(measure::KernelRunner& runner,
@@ -459,29 +464,31 @@ Status CampaignRun::passes() {
   return {};
 }
 
-void CampaignRun::settle_empty_call(const std::optional<double>& fastest_ns) {
-  if (!campaign_.empty_call_ns || interrupted_) return;
+Status CampaignRun::settle_empty_call(const std::optional<double>& fastest_ns) {
+  if (!campaign_.empty_call_ns || interrupted_) return {};
   // A neighbour on the core's other thread shows in the clock alone.
   const auto is_settled = [&] {
-    return empty_call_.alone && !is_at_lower_clock(empty_call_.reference_compute_ns, fastest_ns);
+    return empty_call_.alone && !is_at_lower_clock(empty_call_.alone_compute_ns, fastest_ns);
   };
   const double begin = now();
   bool timed = false;
   while (!is_settled() && now() - begin < kMostSecondsOfLastEmptyCalls) {
     interrupted_ = stop_asked();
-    if (interrupted_) return;
+    if (interrupted_) return {};
     const double before = now();
     timed = add_empty_call().value_or(false);
-    if (!timed) return;  // what is known stands
+    if (!timed) break;  // what is known stands
     // A budget that is over leaves one timing, and a clock that stands still no end.
     if (budget_over() || now() <= before) break;
   }
-  if (timed && !is_settled())
+  const bool alone = is_settled();
+  if (timed && !alone)
     progress_.notice(
         fmt::format("the empty call, {}, was always timed on a core that another "
-                    "tenant uses, or at a lower clock; predictions may be too long by up to that; "
-                    "profile again when the machine is quiet",
+                    "tenant uses, or at a lower clock; predictions may be too long by up to that, "
+                    "and their intervals say so; profile again when the machine is quiet",
                     base::duration_text(*campaign_.empty_call_ns)));
+  return table_.add_campaign_facts(*campaign_id_, {{table::kEmptyCallAlone, alone ? "yes" : "no"}});
 }
 
 Status CampaignRun::finish() {
@@ -491,7 +498,7 @@ Status CampaignRun::finish() {
     const std::optional<double> of_row = fastest_compute_ns(row.blocks);
     if (of_row) fastest = std::min(fastest.value_or(*of_row), *of_row);
   }
-  settle_empty_call(fastest);
+  OPLAT_CHECK(settle_empty_call(fastest));
   pool_.discard();
   SpreadOfBlocks spread(fastest);
   for (const CampaignRow& row : rows_.all) spread.add_row(row.blocks);

@@ -328,7 +328,6 @@ Result<EmptyCall> measure_empty_call(KernelRunner& runner, const std::string& ke
   // Every prediction of the campaign holds it, and a block that something disturbs gives twice the
   // time: the fastest block counts, of each handle by itself, or a slope could be off either way.
   EmptyCall empty = before;
-  empty.alone = false;
   double fastest_ns = std::numeric_limits<double>::infinity();  // of this timing
   for (int block = 0; block < kEmptyCallBlocks; ++block) {
     OPLAT_TRY(outcome, timed_block(runner, block_of(request, {one->id(), many->id()}, 0)));
@@ -340,7 +339,13 @@ Result<EmptyCall> measure_empty_call(KernelRunner& runner, const std::string& ke
       empty.reference_memory_ns = timed->samples.reference_memory_ns;
     }
     const BlockSamples& samples = timed->samples;
-    empty.alone = empty.alone || !is_heavily_disturbed(samples.steal_ticks, samples.other_load);
+    if (!is_heavily_disturbed(samples.steal_ticks, samples.other_load)) {
+      const auto& reference_ns = samples.reference_compute_ns;
+      empty.alone = true;
+      if (reference_ns)
+        empty.alone_compute_ns =
+            std::min(*reference_ns, empty.alone_compute_ns.value_or(*reference_ns));
+    }
     empty.one_ns = std::min(empty.one_ns, timed->one_ns);
     empty.many_ns = std::min(empty.many_ns, timed->k_ns);
   }

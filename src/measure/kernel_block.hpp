@@ -48,7 +48,9 @@ struct EmptyCall {
   std::optional<double> reference_memory_ns;
   double one_ns = std::numeric_limits<double>::infinity();   ///< least T1
   double many_ns = std::numeric_limits<double>::infinity();  ///< least Tk
-  bool alone = false;  ///< a block of the last timing had its core to itself, as far as was looked
+  bool alone = false;  ///< a block of any timing had its core to itself, as far as was looked
+  /// Least compute reference of the blocks that had; std::nullopt if none was timed.
+  std::optional<double> alone_compute_ns;
 };
 /// `before`: what earlier blocks of the campaign found; the fastest of all count.
 Result<EmptyCall> measure_empty_call(KernelRunner& runner, const std::string& key,

@@ -26,6 +26,7 @@
 
 #include "base/stats.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "predict/load.hpp"
 
 namespace oplat::predict {
@@ -61,7 +62,7 @@ base::Interval reached_by(const Prediction& prediction, double total_ns) {
 double Composition::sd_log_of(double total_ns, double kernels, double bytes, bool with_call) const {
   if (fitted || c0_ns <= 0 || !(total_ns > 0)) return sd_log;
   const double unknown_ns =
-      std::hypot(with_call ? kCallSdNs : 0, kKernelSdNs * kernels, kResultByteSdNs * bytes);
+      std::hypot(with_call ? call_sd_ns : 0, kKernelSdNs * kernels, kResultByteSdNs * bytes);
   return std::hypot(sd_log, unknown_ns / total_ns);
 }
 
@@ -80,20 +81,27 @@ double known_ns(const Prediction& prediction) {
   return times.ns + prediction.composition.overhead_ns(times);
 }
 
-Result<std::optional<double>> empty_call_ns(const table::Table& table, const Selection& selection) {
+Result<std::optional<KnownCall>> empty_call(const table::Table& table, const Selection& selection) {
   OPLAT_TRY(campaigns, table.campaigns());
   // Whatever disturbs a call only makes it longer, and campaigns of earlier builds timed a node
   // with it: the shortest counts.
-  std::optional<double> shortest;
+  std::optional<KnownCall> shortest;
+  bool any_alone = false;
   for (const table::StoredCampaign& campaign : campaigns) {
     const auto& ids = selection.setting_ids;
     if (campaign.device != selection.device_id ||
         std::find(ids.begin(), ids.end(), campaign.setting) == ids.end())
       continue;
     const auto& call = campaign.campaign.empty_call_ns;
-    if (call && std::isfinite(*call) && *call >= 0)
-      shortest = std::min(shortest.value_or(*call), *call);
+    if (!call || !std::isfinite(*call) || *call < 0) continue;
+    const auto& facts = campaign.environment.facts;
+    const auto said = facts.find(table::kEmptyCallAlone);
+    const bool shared = said != facts.end() && said->second == "no";
+    any_alone = any_alone || (said != facts.end() && said->second == "yes");
+    if (!shortest || *call < shortest->ns) shortest = KnownCall{*call, shared};
   }
+  // What is shorter than a time of a core that nobody shared is no longer than it should be.
+  if (shortest && any_alone) shortest->shared = false;
   return shortest;
 }
 
@@ -116,11 +124,14 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     if (is_substantial(models)) warnings.push_back(load_warning(models));
     return composition;
   }
-  OPLAT_TRY(empty, empty_call_ns(table, selection));
+  OPLAT_TRY(empty, empty_call(table, selection));
   if (!empty)
     warnings.emplace_back(
         "no campaign measured an empty call; the overhead of a call is assumed to be 0");
-  composition.c0_ns = empty.value_or(0);
+  composition.c0_ns = empty ? empty->ns : 0;
+  composition.shared_call = empty && empty->shared;
+  if (composition.shared_call)
+    composition.call_sd_ns = std::hypot(kCallSdNs, kSharedCallSd * composition.c0_ns);
   composition.sd_log = std::hypot(composition.sd_log, selection.sum_spread.sd_log);
   if (!selection.sum_spread.compared) {
     warnings.push_back(
@@ -187,6 +198,14 @@ Status compose(Prediction& prediction) {
                     "does not reflect that",
                     prediction.missing.size()));
 
+  // Where the call is little of the time, whether a neighbour slowed it is, too.
+  constexpr double kMentionedSd = 0.05;
+  if (composition.shared_call && composition.call_sd_ns > kMentionedSd * total)
+    prediction.warnings.push_back(fmt::format(
+        "a call of the runtime, {}, was always timed on a core that another tenant used, or at a "
+        "lower clock: it may take half of that, and the interval is as wide; profile again when "
+        "the machine is quiet",
+        base::duration_text(composition.c0_ns)));
   const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
   prediction.composition_sd_log = composition.sd_log_of(
       total, static_cast<double>(composition.n_kernels), composition.result_bytes);

@@ -17,8 +17,13 @@ namespace oplat::predict {
 Result<Composition> composition_of(const table::Table& table, const Selection& selection,
                                    std::vector<std::string>& warnings);
 
+/// A call of the runtime that computes nothing.
+struct KnownCall {
+  double ns = 0;
+  bool shared = false;  ///< always timed on a core that another tenant used, or at a lower clock
+};
 /// Shortest empty call of the selection's campaigns; std::nullopt if none was measured.
-Result<std::optional<double>> empty_call_ns(const table::Table& table, const Selection& selection);
+Result<std::optional<KnownCall>> empty_call(const table::Table& table, const Selection& selection);
 
 /// Distinct keys of what has a time, with shares of `total_ns`: kernels of one key share the rows,
 /// and so the error.

@@ -327,8 +327,8 @@ std::string Fitting::too_wide() const {
 }
 
 Result<FitResult> Fitting::run() {
-  OPLAT_TRY(empty, empty_call_ns(table_, selection_));
-  prior_.c0_ns = empty.value_or(0);
+  OPLAT_TRY(empty, empty_call(table_, selection_));
+  prior_.c0_ns = empty ? empty->ns : 0;
   OPLAT_CHECK(collect());
   std::set<std::string> groups;
   for (const FitCandidate* model : without({})) groups.insert(model->group);

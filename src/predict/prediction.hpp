@@ -85,7 +85,9 @@ struct Composition {
   std::int64_t calibration_models = 0;
   double sd_log = kCompositionSd;  ///< see also sd_log_of()
   double measured_correlation = kMeasuredCorrelation;
-  std::vector<double> scores;  ///< of the calibration models; see CompositionFit
+  std::vector<double> scores;     ///< of the calibration models; see CompositionFit
+  double call_sd_ns = kCallSdNs;  ///< of c0, without a fit
+  bool shared_call = false;  ///< whether c0 was always timed on a core that another tenant used
   [[nodiscard]] double scale_of(std::string_view key) const {
     return scale == scale_int8 || !ir::has_int8_tensor(key) ? scale : scale_int8;
   }

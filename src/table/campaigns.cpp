@@ -126,4 +126,28 @@ Status Table::update_campaign(CampaignId id, const Campaign& c) {
   });
 }
 
+Status Table::add_campaign_facts(CampaignId id, const std::map<std::string, std::string>& facts) {
+  return impl_->write([&]() -> Status {
+    OPLAT_TRY(found,
+              impl_->database->prepare("SELECT environment.id, facts FROM campaign "
+                                       "JOIN environment ON environment.id = campaign.environment "
+                                       "WHERE campaign.id = ?1"));
+    OPLAT_TRY(any, found.add(id).step());
+    if (!any)
+      return fail(Code::Internal, "{}: has no campaign {} to add facts to",
+                  impl_->database->shown(), id);
+    Cells cells(found, "environment");
+    const std::int64_t environment = cells.id();
+    std::optional<TextMap> all = parse_json_object(cells.text(1));
+    if (!all) cells.bad(1, "text that is not a JSON object of strings");
+    OPLAT_CHECK(cells.status());
+    for (const auto& [name, value] : facts) all->insert_or_assign(name, value);
+    OPLAT_TRY(text, json_object(*all));
+    OPLAT_CHECK(validate_text("facts", text));
+    OPLAT_TRY(statement,
+              impl_->database->prepare("UPDATE environment SET facts = ?1 WHERE id = ?2"));
+    return statement.add(text).add(environment).run();
+  });
+}
+
 }  // namespace oplat::table

@@ -23,6 +23,10 @@ using plan::Setting;
 /// "onnxruntime 1.31.1, 1 thread, precision model, level=99 spinning=0": for messages.
 std::string describe(const Setting& setting);
 
+/// A campaign's fact, "yes" or "no": whether a timing of its empty call had its core to itself, at
+/// full clock. Campaigns of earlier builds lack it.
+inline constexpr const char* kEmptyCallAlone = "empty_call_alone";
+
 /// How the machine was. Never part of a look-up.
 struct Environment {
   std::string kernel;  ///< uname release

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -219,6 +220,8 @@ class Table {
   Result<CampaignId> add_campaign(DeviceId device, SettingId setting, const Campaign& c,
                                   const Environment& e);
   Status update_campaign(CampaignId id, const Campaign& c);
+  /// Adds facts to the campaign's environment, or replaces those of the same name.
+  Status add_campaign_facts(CampaignId id, const std::map<std::string, std::string>& facts);
   /// Finds or adds the row of (key, device, setting, reuse_bytes) of origin "own" and replaces
   /// outcome and method; rows of another origin are always added.
   Result<RowId> put_row(DeviceId device, SettingId setting, std::optional<CampaignId> campaign,

@@ -98,10 +98,14 @@ class SmallTable {
     r.origin = origin;
     return must(table_.put_row(device, setting, std::nullopt, r));
   }
-  void empty_call(table::DeviceId device, table::SettingId setting, std::optional<double> ns) {
+  /// `alone`: what the campaign says of the call's core, or "" as those of earlier builds.
+  void empty_call(table::DeviceId device, table::SettingId setting, std::optional<double> ns,
+                  const std::string& alone = "") {
     table::Campaign campaign;
     campaign.empty_call_ns = ns;
-    must(table_.add_campaign(device, setting, campaign, table::Environment{}));
+    table::Environment environment;
+    if (!alone.empty()) environment.facts[table::kEmptyCallAlone] = alone;
+    must(table_.add_campaign(device, setting, campaign, environment));
   }
 
  private:

@@ -525,7 +525,23 @@ TEST(Campaign, TimesTheEmptyCallUntilItIsAtFullClock) {
   const auto campaigns = bench.table->campaigns();
   ASSERT_TRUE(campaigns.has_value() && campaigns->size() == 1);
   EXPECT_NEAR(*campaigns->front().campaign.empty_call_ns, 1000, 1e-6);
+  EXPECT_EQ(campaigns->front().environment.facts.at(table::kEmptyCallAlone), "yes");
   EXPECT_THAT(bench.progress.notices, IsEmpty());
+}
+
+// Nothing shows whether a neighbour slowed such a row, however well its blocks agree.
+TEST(Campaign, DoesNotTrustARowOfWhichAllBlocksAreAtALowerClock) {
+  Bench bench(2, 0);
+  bench.world.kernels.at(relu_key(1)).reference_compute_ns = 54e3;
+  bench.run();
+  const auto rows = bench.rows();
+  const auto width = [&](int kernel) {
+    const table::Timing& known = timing(rows.at({relu_key(kernel), false}));
+    return known.ci_high_ns / known.ci_low_ns;
+  };
+  EXPECT_LT(width(0), 1.1);
+  EXPECT_GT(width(1), std::exp(2 * 1.96 * kAssumedLowerClockSdLog));
+  EXPECT_THAT(rows.at({relu_key(1), false}).row.method.flags, ElementsAre("ci_not_reached"));
 }
 
 TEST(Campaign, SaysThatTheEmptyCallNeverHadItsCoreAlone) {
@@ -534,6 +550,7 @@ TEST(Campaign, SaysThatTheEmptyCallNeverHadItsCoreAlone) {
   bench.run();
   EXPECT_THAT(bench.progress.notices,
               ElementsAre(HasSubstr("the empty call, 1.00 us, was always")));
+  EXPECT_EQ(bench.table->campaigns()->front().environment.facts.at(table::kEmptyCallAlone), "no");
 }
 
 TEST(Campaign, KeepsDisturbedBlocks) {

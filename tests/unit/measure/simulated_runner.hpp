@@ -29,6 +29,8 @@ struct SimulatedKernel {
   int crashes = 0;           ///< blocks that end the process before this kernel works
   int crash_from_block = 0;  ///< the first block (counted per kernel) that may crash
   bool hangs = false;
+  /// Of the blocks of this kernel, where not that of the world.
+  std::optional<double> reference_compute_ns = std::nullopt;
 };
 
 /// What one block was asked for.
@@ -169,7 +171,8 @@ class SimulatedRunner final : public KernelRunner {
       if ((over && done >= request.least_rounds) || done >= request.most_rounds) break;
     }
     if (request.references) {
-      samples.reference_compute_ns = world_->reference_compute_ns;
+      samples.reference_compute_ns =
+          world_->kernels.at(last.name).reference_compute_ns.value_or(world_->reference_compute_ns);
       samples.reference_memory_ns = 300e3;
     }
     samples.switches = world_->switches_per_block;

@@ -241,12 +241,32 @@ TEST_F(CompositionTest, OverheadDilutesTheSpreadOfKernels) {
               std::hypot(0.05, kCompositionSd), 1e-6);
 }
 
-// 200 ns for the call, 60 for each of two kernels, 0.02 for each of 500 bytes of results.
+// 300 ns for the call, 60 for each of two kernels, 0.02 for each of 500 bytes of results.
 TEST_F(CompositionTest, WhatOnlyAFitKnowsOfACallWidensTheInterval) {
   row(test::kCopy250, 1000, 0);
   small_.empty_call(device_, setting_, 1000);
   const Prediction p = must(ask(plan({{"a", test::kCopy250, 2}})));
   EXPECT_NEAR(*p.sd_log, std::hypot(kCompositionSd, std::hypot(300, 120, 10) / 3000), 1e-9);
+}
+
+TEST_F(CompositionTest, ACallThatWasAlwaysTimedOnASharedCoreWidensTheInterval) {
+  row(test::kCopy250, 1000, 0);
+  row(test::kCopy1000, 100000, 0);
+  small_.empty_call(device_, setting_, 2000, "no");
+  const Prediction shared = must(ask(plan({{"a", test::kCopy250, 1}})));
+  EXPECT_EQ(shared.composition.c0_ns, 2000);
+  const double call = std::hypot(300, 800);
+  EXPECT_NEAR(*shared.sd_log, std::hypot(kCompositionSd, std::hypot(call, 60, 10) / 3000), 1e-9);
+  EXPECT_THAT(shared.warnings, Contains(HasSubstr("a call of the runtime, 2.00 us, was always")));
+  const Prediction long_one = must(ask(plan({{"a", test::kCopy1000, 1}})));
+  EXPECT_THAT(long_one.warnings, Not(Contains(HasSubstr("a call of the runtime"))));
+
+  // One that is known from a core of its own shows that the shorter one is right, too.
+  small_.empty_call(device_, setting_, 2100, "yes");
+  const Prediction alone = must(ask(plan({{"a", test::kCopy250, 1}})));
+  EXPECT_EQ(alone.composition.c0_ns, 2000);
+  EXPECT_LT(*alone.sd_log, *shared.sd_log);
+  EXPECT_THAT(alone.warnings, Not(Contains(HasSubstr("a call of the runtime"))));
 }
 
 TEST_F(CompositionTest, ARowThatNeverHadItsCoreAloneIsWideAndErrsWithOthers) {

@@ -107,6 +107,9 @@ TEST_F(RoundTrip, Campaign) {
     campaign.reference_memory_ns = 33.25;
     must(table.update_campaign(id, campaign));
     expect_error(table.update_campaign(99, campaign), Code::Internal, "no campaign 99");
+    must(table.add_campaign_facts(id, {{"a", "new"}, {"b", "further"}}));
+    expect_error(table.add_campaign_facts(99, {{"a", "b"}}), Code::Internal, "no campaign 99");
+    expect_error(table.add_campaign_facts(id, {{"a", "\xff"}}), Code::Input, "");
   }
   const auto all = must(must_open(file(), Mode::Read).campaigns());
   ASSERT_EQ(all.size(), 2U);
@@ -123,7 +126,9 @@ TEST_F(RoundTrip, Campaign) {
   EXPECT_EQ(all[0].environment.hostname_hash, "00ff");
   EXPECT_EQ(all[0].environment.started_at, "2025-01-02T03:04:05Z");
   EXPECT_EQ(all[0].environment.load_average, 0.25);
-  EXPECT_EQ(all[0].environment.facts, environment.facts);
+  EXPECT_EQ(all[0].environment.facts,
+            (std::map<std::string, std::string>{
+                {"governor", "performance"}, {"a", "new"}, {"b", "further"}}));
   EXPECT_EQ(all[1].campaign.empty_call_ns, std::nullopt);
 }
 
