@@ -138,22 +138,30 @@ double SpreadOfBlocks::sd_log(const table::Block& block) const {
 double SpreadOfBlocks::common_sd_log(std::span<const table::Block> blocks) const {
   constexpr double kMinRows = 5;
   constexpr double kMaxSdLog = 0.5;
-  const bool all_slow = std::all_of(blocks.begin(), blocks.end(), [&](const table::Block& block) {
-    return is_at_lower_clock(block, fastest_compute_ns_);
-  });
-  if (blocks.empty() || !all_slow) return 0;
-  if (offsets_.degrees < kMinRows) return kAssumedLowerClockSdLog;
-  return std::min(std::sqrt(offsets_.squares / offsets_.degrees), kMaxSdLog);
+  constexpr std::size_t kMinAtFullClock = 2;  // as many outvote the others, see assess()
+  const Kinds kinds = kinds_of(blocks);
+  if (kinds.at_clock.size() >= std::min(kMinAtFullClock, kinds.slow.size())) return 0;
+  double sd_log = kAssumedLowerClockSdLog;
+  if (!kinds.at_clock.empty()) {
+    sd_log = std::max(0.0, mean(kinds.slow) - kinds.at_clock.front());
+  } else if (offsets_.degrees >= kMinRows) {
+    sd_log = std::sqrt(offsets_.squares / offsets_.degrees);
+  }
+  return std::min(sd_log, kMaxSdLog);
+}
+
+SpreadOfBlocks::Kinds SpreadOfBlocks::kinds_of(std::span<const table::Block> blocks) const {
+  Kinds kinds;
+  for (const table::Block& block : blocks) {
+    if (!(block.value_ns > 0) || !std::isfinite(block.value_ns)) return {};
+    (is_at_lower_clock(block, fastest_compute_ns_) ? kinds.slow : kinds.at_clock)
+        .push_back(std::log(block.value_ns));
+  }
+  return kinds;
 }
 
 void SpreadOfBlocks::add_row(std::span<const table::Block> blocks) {
-  std::vector<double> at_clock;
-  std::vector<double> slow;
-  for (const table::Block& block : blocks) {
-    if (!(block.value_ns > 0) || !std::isfinite(block.value_ns)) return;
-    (is_at_lower_clock(block, fastest_compute_ns_) ? slow : at_clock)
-        .push_back(std::log(block.value_ns));
-  }
+  const auto [at_clock, slow] = kinds_of(blocks);
   const auto degrees_alone = [](const std::vector<double>& logs) {
     return static_cast<double>(logs.size()) - 1;
   };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/interval.hpp"
 #include "table/records.hpp"
@@ -104,10 +105,11 @@ class SpreadOfBlocks {
   /// Of blocks of this kind: kAssumedSdLog to 0.5. Where fewer than five degrees of freedom tell,
   /// that of both kinds, then kAssumedSdLog.
   [[nodiscard]] double sd_log(const table::Block& block) const;
-  /// What all blocks of a row may be too long by, as a spread: 0 where one of them was at full
-  /// clock, else how far those at a lower clock lie from those at full clock in the rows that have
-  /// both, at most 0.5. More blocks do not average it out: a neighbour slows one kernel by half and
-  /// another by nothing. Where fewer than five rows tell, kAssumedLowerClockSdLog.
+  /// What all blocks of a row may be too long by, as a spread of at most 0.5. It is 0 where two of
+  /// them or half were at full clock. Where one was, it is how far the others lie above it. Else
+  /// how far blocks at a lower clock lie from those at full clock in the rows that have both, and
+  /// kAssumedLowerClockSdLog where fewer than five rows have. More blocks do not average it out: a
+  /// neighbour slows one kernel by half and another by nothing.
   [[nodiscard]] double common_sd_log(std::span<const table::Block> blocks) const;
 
  private:
@@ -116,6 +118,12 @@ class SpreadOfBlocks {
     double degrees = 0;
     void add(std::span<const double> logs, double centre, double degrees_of_them);
   };
+  struct Kinds {
+    std::vector<double> at_clock;  ///< logarithms of times
+    std::vector<double> slow;
+  };
+  /// Both empty if a time is not positive.
+  [[nodiscard]] Kinds kinds_of(std::span<const table::Block> blocks) const;
 
   std::optional<double> fastest_compute_ns_;
   Pool at_clock_;

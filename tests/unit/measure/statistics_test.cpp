@@ -311,7 +311,13 @@ TEST(Summarise, BlocksThatAreAllAtALowerClockShareAnError) {
   const std::vector mixed = {clocked(10, 107), clocked(10, 101)};
   SpreadOfBlocks spread(100.0);
   EXPECT_EQ(spread.common_sd_log(slow), kAssumedLowerClockSdLog) << "nothing known";
-  EXPECT_EQ(spread.common_sd_log(mixed), 0);
+  EXPECT_EQ(spread.common_sd_log(mixed), 0) << "half of them";
+  EXPECT_NEAR(
+      spread.common_sd_log(std::vector{clocked(9, 101), clocked(10, 107), clocked(10, 108)}),
+      std::log(10 / 9.0), 1e-12);
+  EXPECT_EQ(spread.common_sd_log(std::vector{clocked(10, 107), clocked(9, 108), clocked(10, 101)}),
+            0)
+      << "no longer than the one at full clock";
   EXPECT_EQ(spread.common_sd_log(blocks_with({10, 10})), 0) << "without a reference";
   EXPECT_EQ(spread.common_sd_log({}), 0);
   const double slow_by = std::exp(0.3);
