@@ -2,6 +2,8 @@
 """Measuring from Python: into a table, with progress, stopped by Ctrl-C and by exceptions."""
 import os
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -11,6 +13,20 @@ import oplat
 from support import IS_WHEEL, RELU, network, sample, scratch
 
 KEYS = [f"Relu/14{{}}(f32[1,{size}])->(f32[1,{size}])" for size in range(64, 4096, 64)]
+
+
+def running_in_group(group):
+    """Processes of a group that are not zombies."""
+    found = []
+    for each in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{each}/stat", encoding="utf-8", errors="replace") as file:
+                state, _, its_group = file.read().rpartition(")")[2].split()[:3]
+        except (OSError, ValueError):
+            continue
+        if int(its_group) == group and state not in "ZX":
+            found.append(each)
+    return found
 
 
 class MeasureTest(unittest.TestCase):
@@ -64,6 +80,25 @@ class MeasureTest(unittest.TestCase):
         with self.assertRaises(KeyboardInterrupt):
             oplat.profile([], self.path, "reference", 300, keys=KEYS, progress=interrupt)
         self.assertLess(time.monotonic() - begin, 200)
+        self.assert_kept()
+
+    def test_ctrl_c_of_a_terminal_ends_the_workers_too(self):
+        """The signal goes to all processes of the group."""
+        code = ("import sys, oplat\n"
+                f"oplat.profile([], {self.path!r}, 'reference', 300, keys={KEYS!r}, progress=lambda now: print(now.done, flush=True))\n")
+        with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True) as child:
+            for line in child.stdout:
+                if int(line) >= 2:
+                    break
+            os.killpg(child.pid, signal.SIGINT)
+            said = child.communicate(timeout=200)[1]
+        self.assertEqual(child.returncode, -signal.SIGINT)
+        self.assertIn("KeyboardInterrupt", said)
+        until = time.monotonic() + 60
+        while (left := running_in_group(child.pid)) and time.monotonic() < until:
+            time.sleep(0.1)
+        self.assertEqual(left, [])
         self.assert_kept()
 
     def test_an_exception_of_the_callable_stops_it(self):

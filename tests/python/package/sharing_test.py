@@ -6,6 +6,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 import unittest.mock
 import warnings
@@ -185,6 +186,26 @@ class SharingTest(unittest.TestCase):
                     oplat.profile([], path, "reference", 1, keys=[RELU])
             finally:
                 first.join()
+
+    def test_a_campaign_of_another_process_keeps_the_table_to_itself(self):
+        path = os.path.join(os.path.dirname(self.path), "held.oplat")
+        keys = os.path.join(os.path.dirname(self.path), "keys.txt")
+        with open(keys, "w", encoding="utf-8") as file:
+            file.write("".join(RELU.replace("16", str(size)) + "\n" for size in range(16, 999)))
+        oplat.profile([], path, "reference", 1, keys=[RELU])
+        command = [oplat.program(), "profile", "--keys", keys, "--table", path, "--runtime", "reference", "--budget", "300s"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as writer:
+            try:
+                until = time.monotonic() + 60
+                while len(oplat.Table(path).kernels()) < 2 and time.monotonic() < until:
+                    time.sleep(0.05)
+                with self.assertRaisesRegex(oplat.Refused, "held.oplat"):
+                    oplat.profile([], path, "reference", 0.1, keys=[RELU.replace("16", "9")])
+                self.assertIsNone(writer.poll())
+                self.assertGreater(len(oplat.Table(path).rows(key=RELU)), 0)
+            finally:
+                writer.terminate()
+        oplat.profile([], path, "reference", 0.1, keys=[RELU.replace("16", "9")])  # nothing is left locked
 
 
 if __name__ == "__main__":
