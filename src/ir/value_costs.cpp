@@ -11,6 +11,9 @@
 /// knows how the branches of the last run went: PRelu of 20,000 numbers took 35 us on one input and
 /// 112 us on 32 in turn, NonMaxSuppression 26 and 79, TopK of 8,000 180 and 296, 500 trees 32 and
 /// 53 (bench/repeated_data.py, same processor). An application never sees the former.
+///
+/// Runtimes whose operators have a domain of their own vary the data in their workers, which know
+/// these operators; here are the spreads alone (bench/repeated_data_elsewhere.py).
 #include "ir/value_costs.hpp"
 
 #include <algorithm>
@@ -54,6 +57,39 @@ constexpr std::array kCosts = {
 };
 static_assert(std::is_sorted(kCosts.begin(), kCosts.end(),
                              [](const ValueCost& a, const ValueCost& b) { return a.op < b.op; }));
+
+struct OtherCost {
+  std::string_view op;
+  double sd = 0;
+  bool of_tables = false;  ///< only where a constant is a large table
+};
+/// Of operators in any domain but those of ONNX and ONNX Runtime. Sorted.
+constexpr std::array kOtherCosts = {
+    OtherCost{"ELU", kMuch},
+    OtherCost{"Gather", kMuch, true},
+    OtherCost{"GatherElements", kMuch, true},
+    OtherCost{"GatherND", kMuch, true},
+    OtherCost{"GatherV2", kMuch, true},
+    OtherCost{"NonMaxSuppressionV2", kMuch},
+    OtherCost{"Select", kMuch},
+    OtherCost{"Selu", kMuch},
+    OtherCost{"TopKV2", kMuch},
+    OtherCost{"embedding", kMuch, true},
+    OtherCost{"gather", kMuch, true},
+    OtherCost{"gather_nd", kMuch, true},
+    OtherCost{"hardshrink", kMuch},
+    OtherCost{"index_select", kMuch, true},
+    OtherCost{"masked_select", kSome},
+    OtherCost{"multiclass_nms3", kMuch},
+    OtherCost{"nms", kSome},
+    OtherCost{"nonzero", kSome},
+    OtherCost{"prelu", kSome},
+    OtherCost{"take_along_axis", kMuch, true},
+    OtherCost{"topk", kMuch},
+    OtherCost{"where", kSome},
+};
+static_assert(std::is_sorted(kOtherCosts.begin(), kOtherCosts.end(),
+                             [](const OtherCost& a, const OtherCost& b) { return a.op < b.op; }));
 
 struct OperatorName {
   std::string_view domain;
@@ -107,10 +143,23 @@ constexpr auto kBeginnings = [] {
   return listed;
 }();
 
+/// Of keys in other domains: the first letter of the operator's name.
+constexpr auto kOtherLetters = [] {
+  std::array<bool, 256> listed{};
+  for (const OtherCost& cost : kOtherCosts) listed[static_cast<unsigned char>(cost.op[0])] = true;
+  return listed;
+}();
+
 /// Whether a printed key may be one of a listed operator.
 bool may_be_listed(std::string_view text) {
+  constexpr std::size_t kLongDomain = 32;
   if (text.size() < 3) return false;
-  return text[0] == 'c' ? text.starts_with("com.microsoft:Quick") : kBeginnings[beginning(text)];
+  if (kBeginnings[beginning(text)]) return true;
+  if (text.starts_with("com.microsoft")) return text.starts_with("com.microsoft:Quick");
+  if (text[0] < 'a' || text[0] > 'z') return false;  // no domain
+  const std::size_t colon = text.substr(0, kLongDomain).find(':');
+  return colon != std::string_view::npos && colon + 1 < text.size() &&
+         kOtherLetters[static_cast<unsigned char>(text[colon + 1])];
 }
 
 const ValueCost* find(std::string_view domain, std::string_view op) {
@@ -120,15 +169,39 @@ const ValueCost* find(std::string_view domain, std::string_view op) {
   return at == kCosts.end() || at->op != op ? nullptr : &*at;
 }
 
+/// Of a domain that is neither ONNX's nor ONNX Runtime's own.
+const OtherCost* find_other(std::string_view domain, std::string_view op) {
+  if (domain.empty() || domain.starts_with("com.microsoft") || domain.starts_with("ai.onnx"))
+    return nullptr;
+  const auto at = std::lower_bound(kOtherCosts.begin(), kOtherCosts.end(), op,
+                                   [](const OtherCost& a, std::string_view b) { return a.op < b; });
+  return at == kOtherCosts.end() || at->op != op ? nullptr : &*at;
+}
+
+constexpr std::int64_t kLargeTableElements = std::int64_t{1} << 17;  // 512 KiB of single precision
+
+/// Whether an operand is such a constant and another one is computed.
+bool chooses_from_a_large_table(const Key& key) {
+  bool large = false;
+  bool computed = false;
+  for (std::size_t i = 0; i < key.operands.size(); ++i) {
+    const TensorEntry* operand = key.operand(i);
+    if (operand == nullptr) continue;
+    computed = computed || !operand->constant;
+    large =
+        large || (operand->constant && operand->shape.elements().value_or(0) > kLargeTableElements);
+  }
+  return large && computed;
+}
+
 /// Rows of a constant table, chosen by computed indices, of which the second-level cache may or may
 /// not hold those that were read before: 800 rows of a table of 6 MiB took 18 us in one campaign
 /// and 38 us in another, and words of a language come again sooner than random ones.
 bool looks_up_a_large_table(const Key& key) {
-  constexpr std::int64_t kLargeElements = std::int64_t{1} << 17;  // 512 KiB of single precision
   const TensorEntry* table = key.operand(0);
   const TensorEntry* indices = key.operand(1);
   return table != nullptr && table->constant && indices != nullptr && !indices->constant &&
-         table->shape.elements().value_or(0) > kLargeElements;
+         table->shape.elements().value_or(0) > kLargeTableElements;
 }
 
 /// Runtimes multiply where the exponent is a constant 1, 2 or 3.
@@ -144,6 +217,8 @@ bool has_small_exponent(const Key& key) {
 }  // namespace
 
 double value_cost_sd(const Key& key) {
+  if (const OtherCost* other = find_other(key.domain, key.op))
+    return other->of_tables && !chooses_from_a_large_table(key) ? 0 : other->sd;
   const ValueCost* cost = find(key.domain, key.op);
   const TensorEntry* operand = key.operand(0);
   if (cost == nullptr || operand == nullptr) return 0;
@@ -159,6 +234,11 @@ double value_cost_sd(const Key& key) {
 double value_cost_sd(std::string_view text) {
   if (!may_be_listed(text)) return 0;
   const auto [domain, op] = head_of(text);
+  if (const OtherCost* other = find_other(domain, op)) {
+    if (!other->of_tables) return other->sd;
+    const auto key = parse(text);
+    return key ? value_cost_sd(*key) : 0;
+  }
   const ValueCost* cost = find(domain, op);
   if (cost == nullptr) return 0;
   // What is frequent, and can be told without parsing.

@@ -269,6 +269,25 @@ TEST(ValueCosts, AreThoseOfFunctionsThatBranch) {
   EXPECT_EQ(value_cost_sd("Softplus"), 0);
 }
 
+TEST(ValueCosts, AreKnownOfRuntimesWithADomainOfTheirOwn) {
+  EXPECT_GT(value_cost_sd("mnn:Select{}(i32[4],f32[4],f32[4])->(f32[4])"), 0.4);
+  EXPECT_GT(value_cost_sd("mnn:ELU@nc4hw4=[0]{alpha=1.0}(f32[1,4,8,8])->(f32[1,4,8,8])"), 0.4);
+  EXPECT_EQ(value_cost_sd("mnn:ReLU{slope=0.0}(f32[4])->(f32[4])"), 0);
+  EXPECT_EQ(value_cost_sd("mnn:Elu{}(f32[4])->(f32[4])"), 0);
+  EXPECT_GT(value_cost_sd("mnn:GatherV2{}(f32c[50000,32],i32[8])->(f32[8,32])"), 0.4);
+  EXPECT_EQ(value_cost_sd("mnn:GatherV2{}(f32c[100,32],i32[8])->(f32[8,32])"), 0);
+  EXPECT_EQ(value_cost_sd("mnn:GatherV2{}(f32c[50000,32],i32c[8]=0)->(f32[8,32])"), 0);
+  EXPECT_GT(value_cost_sd("paddle:embedding{}(i64[8],f32c[50000,32])->(f32[8,32])"), 0.4);
+  EXPECT_GT(value_cost_sd("paddle:topk{}(f32[1,80])->(f32[1,5],i64[1,5])"), 0.4);
+  EXPECT_GT(value_cost_sd("paddle.onednn:prelu{}(f32[4],f32c[1])->(f32[4])"), 0.2);
+  // ONNX's own names are others.
+  EXPECT_EQ(value_cost_sd("Where/16{}(bool[4],f32[4],f32[4])->(f32[4])"), 0);
+  EXPECT_EQ(value_cost_sd("com.microsoft:Select{}(f32[4])->(f32[4])"), 0);
+  EXPECT_EQ(value_cost_sd("topk{}(f32[4])->(f32[4])"), 0);
+  EXPECT_EQ(value_cost_sd("mnn:"), 0);
+  EXPECT_EQ(value_cost_sd("mnn:Gather"), 0);
+}
+
 bool changes_its_data(const char* text) {
   const auto key = parse(text);
   EXPECT_TRUE(key) << text;
