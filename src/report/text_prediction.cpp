@@ -24,9 +24,19 @@ constexpr double kSome = 0.05;
 constexpr std::size_t kShortKey = 100;
 constexpr std::size_t kPredictionWholeKey = 1 << 16;
 constexpr std::size_t kLongName = 48;
+constexpr std::size_t kShortName = 28;
 
 std::string name_text(std::string_view name, std::size_t most = kLongName) {
   return name.empty() ? "-" : base::printable(name, most);
+}
+
+/// Exporters put the module's path in front of a kernel's name, whose end says more.
+std::string kernel_name_text(std::string_view name, std::size_t most) {
+  if (name.size() <= most) return name_text(name, most);
+  name.remove_prefix(name.size() - most);
+  while (!name.empty() && (static_cast<unsigned char>(name[0]) & 0xc0U) == 0x80)
+    name.remove_prefix(1);  // the rest of a character
+  return "..." + base::printable(name, most);
 }
 
 std::string percent_of_spread(const std::optional<double>& sd_log) {
@@ -67,9 +77,9 @@ void print_kernel_table(const PredictionReport& report, std::ostream& out) {
     std::string share = "-";
     if (kernel.latency_ns && total && *total > 0)
       share = share_text(static_cast<double>(kernel.count) * *kernel.latency_ns / *total);
-    table.add({name_text(kernel.name), std::to_string(kernel.count), time_text(kernel.latency_ns),
-               percent_of_spread(kernel.sd_log), share, rate_text(more.gflops_per_s),
-               rate_text(more.gbytes_per_s), bound_text(more),
+    table.add({kernel_name_text(kernel.name, kLongName), std::to_string(kernel.count),
+               time_text(kernel.latency_ns), percent_of_spread(kernel.sd_log), share,
+               rate_text(more.gflops_per_s), rate_text(more.gbytes_per_s), bound_text(more),
                more.uncertainty_share ? share_text(*more.uncertainty_share) : "-",
                std::string(estimate::name(kernel.source)),
                base::printable(kernel.why, kPredictionWholeKey),
@@ -96,7 +106,8 @@ void print_coverage(const predict::Prediction& prediction, std::ostream& out) {
 }
 
 std::string places_text(const predict::KernelPrediction& kernel, std::size_t places) {
-  return name_text(kernel.name) + (places > 1 ? fmt::format(" and {} more", places - 1) : "");
+  return kernel_name_text(kernel.name, kShortName) +
+         (places > 1 ? fmt::format(" and {} more", places - 1) : "");
 }
 
 void print_costliest(const PredictionReport& report, std::ostream& out) {

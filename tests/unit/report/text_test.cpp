@@ -197,6 +197,16 @@ TEST(Costliest, EqualKeysAreOneKernelInSeveralPlaces) {
   EXPECT_THAT(rendered("text", p), HasSubstr("gemm and 1 more"));
 }
 
+TEST(Costliest, LongNamesKeepTheirEnd) {
+  predict::Prediction p = test::sample_prediction();
+  p.kernels[1].name = "/encoder/layers/encoder_layer_0/mlp/mlp.0/\xc3\xa9/MatMul";
+  EXPECT_THAT(rendered("text", p), HasSubstr(" ..._layer_0/mlp/mlp.0/\xc3\xa9/MatMul "));
+  p.kernels[1].name = std::string(100, 'a') + "\xc3\xa9" + std::string(27, 'b');
+  EXPECT_THAT(rendered("text", p), HasSubstr(" ..." + std::string(27, 'b') + " "));
+  p.kernels[1].name = std::string(100, '\n');
+  EXPECT_THAT(rendered("text", p), HasSubstr(" ...\\x0a\\x0a"));
+}
+
 TEST(Renderers, AreListedAndUnknownOnesRefused) {
   std::vector<std::string> names;
   for (const auto& entry : renderers()) {
