@@ -12,7 +12,7 @@ CALL_SECONDS = 180
 # Exit codes that docs/reference/exit-codes.md documents for a model that cannot be predicted.
 REFUSALS = (2, 3, 4, 5, 6)
 # A busy machine does not make a number right: such warnings excuse nothing.
-OF_LOAD = ("busy machine", "retry-loaded")
+OF_LOAD = ("busy machine", "retry-loaded", "at full clock")
 # Nor does a time of the model itself, which whoever predicts an unknown model does not have.
 OF_THE_MODEL = ("a time of this very model",)
 

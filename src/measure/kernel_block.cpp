@@ -201,6 +201,9 @@ Result<Handled> open_many(KernelRunner& runner, const KernelBlockRequest& reques
   return std::move(longer);
 }
 
+/// Of longer kernels, what is not known of the slope is too much of a call.
+constexpr double kMostForACallNs = 1000;
+
 /// Tk next to T1, a second time with more copies where the first gave no usable slope.
 Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRequest& request,
                                        const OpenHandle& one, double one_ns,
@@ -234,7 +237,11 @@ Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRe
       copies = *next;
       continue;
     }
-    if (value > 0) return KernelBlockOutcome(finished(timed, value, copies, many.topology()));
+    if (value > 0) {
+      KernelBlock result = finished(timed, value, copies, many.topology());
+      if (value <= kMostForACallNs) result.call_ns = timed.one_ns - value;
+      return KernelBlockOutcome(std::move(result));
+    }
     return KernelBlockOutcome(
         table::Failed{fmt::format("no positive slope: {}{}{}", figures(timed, copies),
                                   before.empty() ? "" : "; before that ", before)});

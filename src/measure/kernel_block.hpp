@@ -28,6 +28,8 @@ struct KernelBlockRequest {
 struct KernelBlock {
   table::Block block;
   table::Method method;
+  /// T1 less the slope, of a kernel of 1 us or less: an empty call takes no longer.
+  std::optional<double> call_ns = std::nullopt;
 };
 using KernelBlockOutcome =
     std::variant<KernelBlock, table::Unsupported, table::Skipped, table::Failed>;

@@ -529,6 +529,22 @@ TEST(Campaign, TimesTheEmptyCallUntilItIsAtFullClock) {
   EXPECT_THAT(bench.progress.notices, IsEmpty());
 }
 
+TEST(Campaign, TakesACallFromShortKernelsWhereTheEmptyOneWasNeverAlone) {
+  Bench bench(2, 0);
+  bench.world.kernels.at(relu_key(0)).hot_ns = 200;
+  int blocks = 0;
+  bench.world.before_block = [&] {
+    const bool of_the_empty_call = ++blocks <= 2 || bench.rows_blocks() >= 10;
+    bench.world.call_ns = of_the_empty_call ? 3200 : 1000;
+    bench.world.steal_per_block = of_the_empty_call ? 20 : 0;
+  };
+  bench.run();
+  const auto campaigns = bench.table->campaigns();
+  ASSERT_TRUE(campaigns.has_value() && campaigns->size() == 1);
+  EXPECT_NEAR(*campaigns->front().campaign.empty_call_ns, 1000, 20);
+  EXPECT_EQ(campaigns->front().environment.facts.at(table::kEmptyCallAlone), "no");
+}
+
 // Nothing shows whether a neighbour slowed such a row, however well its blocks agree.
 TEST(Campaign, DoesNotTrustARowOfWhichAllBlocksAreAtALowerClock) {
   Bench bench(2, 0);
