@@ -101,6 +101,7 @@ class Documents:
 def make_everywhere(documents):
     """Documents that need no runtime but ours."""
     documents.document("runtimes")
+    documents.document("machine --budget 1ms")
     documents.document("rules")
     # Kernels, measured by the reference runtime.
     keys = [f"Relu/14{{}}(f32[1,{n}000])->(f32[1,{n}000])" for n in range(1, 7)]

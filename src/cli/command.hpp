@@ -28,6 +28,7 @@ void add_tinynas_commands(const Command& app);
 void add_lut_commands(const Command& app);
 void add_paddleslim_commands(const Command& app);
 void add_search_commands(const Command& app);
+void add_machine(const Command& app);
 void add_runtimes(const Command& app);
 void add_worker(const Command& app);
 void add_version(const Command& app);

@@ -93,6 +93,7 @@ constexpr CommandEntry kCommands[] = {
     {"lut", cli::add_lut_commands},
     {"paddleslim", cli::add_paddleslim_commands},
     {"search", cli::add_search_commands, "space"},
+    {"machine", cli::add_machine},
     {"runtimes", cli::add_runtimes},
     {"worker", cli::add_worker},
     {"version", cli::add_version},

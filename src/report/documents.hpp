@@ -9,11 +9,13 @@
 namespace oplat::report {
 
 void print_document(const CheckReport& check, std::ostream& out);
+void print_document(const MachineReport& machine, std::ostream& out);
 void print_document(const ProfileReport& profile, std::ostream& out);
 void print_document(const RuntimeList& list, std::ostream& out);
 void print_document(const RuleList& list, std::ostream& out);
 
 void write_csv(const CheckReport& check, std::ostream& out);
+void write_csv(const MachineReport& machine, std::ostream& out);
 void write_csv(const ProfileReport& profile, std::ostream& out);
 void write_csv(const RuntimeList& list, std::ostream& out);
 void write_csv(const RuleList& list, std::ostream& out);

@@ -22,7 +22,7 @@ template <class Document>
 constexpr Forms forms() {
   if constexpr (std::is_same_v<Document, PredictionReport> ||
                 std::is_same_v<Document, predict::Validation> ||
-                std::is_same_v<Document, ForeignReport>)
+                std::is_same_v<Document, MachineReport> || std::is_same_v<Document, ForeignReport>)
     return kFormsWithPage;
   return kCommonForms;
 }

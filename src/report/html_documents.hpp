@@ -13,6 +13,7 @@ void write_page(const PredictionReport& report, const Options& options, std::ost
 /// warnings, where the time comes from and the costliest kernels. Its style holds for nothing else.
 void write_page_part(const PredictionReport& report, const Options& options, std::ostream& out);
 void write_page(const predict::Validation& validation, std::ostream& out);
+void write_page(const MachineReport& machine, std::ostream& out);
 void write_page(const Sheet& sheet, std::ostream& out);
 
 }  // namespace oplat::report

@@ -13,6 +13,8 @@ class Html final : public Renderer {
       write_page(*prediction, model.options, out);
     } else if (const auto* validation = std::get_if<predict::Validation>(&model.subject)) {
       write_page(*validation, out);
+    } else if (const auto* machine = std::get_if<MachineReport>(&model.subject)) {
+      write_page(*machine, out);
     } else if (const auto* foreign = std::get_if<ForeignReport>(&model.subject)) {
       write_page((*foreign)->sheet(), out);
     } else {

@@ -7,6 +7,7 @@
 namespace oplat::report {
 
 Json json_document(const CheckReport& check);
+Json json_document(const MachineReport& machine);
 Json json_document(const ProfileReport& profile);
 Json json_document(const RuntimeList& list);
 Json json_document(const RuleList& list);

@@ -19,6 +19,7 @@
 #include "report/fit_report.hpp"
 #include "report/foreign_document.hpp"
 #include "report/lists.hpp"
+#include "report/machine_report.hpp"
 #include "report/profile_report.hpp"
 #include "report/verification.hpp"
 #include "table/table.hpp"
@@ -107,7 +108,8 @@ struct Options {
 struct ReportModel {
   std::variant<PredictionReport, Comparison, Measurement, predict::Validation, table::Plan,
                RulesPlan, EstimateListing, TableInfo, RowListing, Verification, FitReport,
-               AccuracyReport, CheckReport, ProfileReport, RuntimeList, RuleList, ForeignReport>
+               AccuracyReport, CheckReport, ProfileReport, RuntimeList, RuleList, MachineReport,
+               ForeignReport>
       subject;
   Options options;
   /// JSON of plans, campaigns and measurements, whose other forms leave them to standard error.

@@ -3,13 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 
 namespace oplat::runtimes {
 
-/// Memory that processes may still take, page cache that can be given up included;
-/// std::nullopt if the system does not say.
-std::optional<std::int64_t> available_memory();
+/// Memory that this process may still take, page cache that can be given up included: what the
+/// system and the control groups that it is in leave. std::nullopt if neither says. `root` stands
+/// for / in tests.
+std::optional<std::int64_t> available_memory(const std::filesystem::path& root = "/");
 /// What this process holds in memory; std::nullopt where the system does not say.
 std::optional<std::int64_t> resident_memory();
 

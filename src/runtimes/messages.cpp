@@ -18,6 +18,9 @@ using measure::BlockOutcome;
 using measure::BlockRequest;
 using measure::BlockSamples;
 using measure::Handle;
+using measure::MemoryAnswer;
+using measure::MemoryLook;
+using measure::MemoryOutcome;
 using measure::Opened;
 using measure::OpenOutcome;
 using measure::OpenRequest;
@@ -34,6 +37,7 @@ constexpr std::size_t kMaxRank = 64;
 constexpr std::size_t kMaxHandles = 4096;
 constexpr std::size_t kMaxKernels = 1'000'000;
 constexpr std::size_t kMaxReason = 65'536;
+constexpr std::int64_t kMinPoolBytes = 65'536;
 
 constexpr std::array<std::pair<Topology, std::string_view>, 4> kTopologies{
     {{Topology::Auto, "auto"},
@@ -517,6 +521,50 @@ Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles)
   inner.integer("waited_ns", samples.waited_ns, Need::Optional, 0, kAny);
   take_cores(inner, samples.best_cores);
   return finish(inner, BlockOutcome(std::move(samples)));
+}
+
+Json encode(const MemoryRequest& request) { return {{"pool_bytes", request.pool_bytes}}; }
+
+Result<MemoryRequest> decode_memory_request(const Json& json) {
+  MemoryRequest request;
+  Fields fields(json, "memory");
+  fields.integer("pool_bytes", request.pool_bytes, Need::Required, 0, kMaxBytes);
+  if (request.pool_bytes > 0 && request.pool_bytes < kMinPoolBytes)
+    fields.complain("pool_bytes", fmt::format("expected 0, or at least {}", kMinPoolBytes));
+  return finish(fields, request);
+}
+
+Json encode(const MemoryOutcome& outcome) {
+  if (const auto* refused = std::get_if<table::Unsupported>(&outcome))
+    return {{"unsupported", refused->reason}};
+  if (const auto* failed = std::get_if<table::Failed>(&outcome))
+    return {{"failed", failed->reason}};
+  const auto& answer = std::get<MemoryAnswer>(outcome);
+  Json look = nullptr;
+  if (answer.look)
+    look = {{"stream_ns", answer.look->stream_ns}, {"chase_ns", answer.look->chase_ns}};
+  return {{"max_pool_bytes", answer.max_pool_bytes}, {"look", std::move(look)}};
+}
+
+Result<MemoryOutcome> decode_memory_outcome(const Json& json, std::int64_t pool_bytes) {
+  Fields fields(json, "memory");
+  if (fields.find("unsupported", Need::Optional) != nullptr)
+    return finish(fields, MemoryOutcome(table::Unsupported{take_reason(fields, "unsupported")}));
+  if (fields.find("failed", Need::Optional) != nullptr)
+    return finish(fields, MemoryOutcome(table::Failed{take_reason(fields, "failed")}));
+  MemoryAnswer answer;
+  fields.integer("max_pool_bytes", answer.max_pool_bytes, Need::Required, 0, kMaxBytes);
+  if (const Json* found = fields.find("look", Need::Optional)) {
+    Fields inner(*found, "look");
+    MemoryLook look{pool_bytes, 0, 0};
+    inner.number("stream_ns", look.stream_ns, Need::Required);
+    inner.number("chase_ns", look.chase_ns, Need::Required);
+    if (!inner.error() && !(look.stream_ns > 0 && look.chase_ns > 0))
+      inner.complain("", "holds a time of 0");
+    if (inner.error()) return fail(*inner.error());
+    answer.look = look;
+  }
+  return finish(fields, MemoryOutcome(answer));
 }
 
 Json encode_handle(Handle handle) { return {{"handle", handle}}; }

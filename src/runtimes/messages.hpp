@@ -11,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "measure/kernel_runner.hpp"
+#include "runtimes/memory_look.hpp"
 #include "runtimes/protocol.hpp"
 #include "table/records.hpp"
 
@@ -34,6 +35,8 @@ Json encode(const measure::OpenRequest& request);
 Json encode(const measure::OpenOutcome& outcome);
 Json encode(const measure::BlockRequest& request);
 Json encode(const measure::BlockOutcome& outcome);
+Json encode(const MemoryRequest& request);
+Json encode(const measure::MemoryOutcome& outcome);
 
 Result<Hello> decode_hello(const Json& json);
 Result<PlanRequest> decode_plan_request(const Json& json);
@@ -47,6 +50,10 @@ Result<measure::OpenOutcome> decode_open_outcome(const Json& json);
 Result<measure::BlockRequest> decode_block_request(const Json& json);
 /// `handles`: length of the request's list, which the answer must have too.
 Result<measure::BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles);
+
+Result<MemoryRequest> decode_memory_request(const Json& json);
+/// The answer to a request for a pool of `pool_bytes`.
+Result<measure::MemoryOutcome> decode_memory_outcome(const Json& json, std::int64_t pool_bytes);
 
 /// {"handle": n}, the parameters of `close`.
 Json encode_handle(measure::Handle handle);

@@ -101,7 +101,20 @@ OPLAT_PROBE_API int oplat_probe_watch_end(struct oplat_probe_watch* out);
  * could be made. */
 OPLAT_PROBE_API int oplat_probe_scrub(int64_t bytes, int32_t threads);
 
-/** Gives back the buffers of the memory reference and of the scrub. */
+/** What one cache line of 64 bytes costs when as many bytes as a pool has were read since its last
+ * use. */
+struct oplat_probe_look {
+  int64_t window_bytes; /**< of the pool, that were timed: the pool's, at most 4 MiB */
+  double stream_ns;     /**< of a line, read in order, as weights are */
+  double chase_ns;      /**< of a line, at random; each load waits for the one before */
+};
+/** Reads a pool of `pool_bytes` in order and times a window of it, again and again for some
+ * milliseconds, once at least (docs/adr/0051); gives the lower quartiles. Each use of a byte of the
+ * window comes after all other bytes of the pool. The pool is allocated at the first call and grows
+ * with demand. EINVAL if `pool_bytes` is below 64 KiB or above half of the memory, ENOMEM. */
+OPLAT_PROBE_API int oplat_probe_memory_look(int64_t pool_bytes, struct oplat_probe_look* out);
+
+/** Gives back the buffers of the memory reference, of the scrub and of the pool. */
 OPLAT_PROBE_API void oplat_probe_release(void);
 
 /** What happened to this process and machine since they started. */

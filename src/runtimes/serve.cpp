@@ -21,6 +21,7 @@
 #include "base/version.hpp"
 #include "runtimes/block_loop.hpp"
 #include "runtimes/line_buffer.hpp"
+#include "runtimes/memory_look.hpp"
 #include "runtimes/messages.hpp"
 #include "runtimes/rpc.hpp"
 #include "runtimes/uploads.hpp"
@@ -73,6 +74,10 @@ Answer dispatch(Worker& worker, const Request& request) {
   if (method == "block")
     return answer(decode_block_request(params),
                   [&](const auto& r) { return run_block(worker, r); });
+  if (method == "memory")
+    return answer(decode_memory_request(params), [&](const MemoryRequest& r) {
+      return Result<measure::MemoryOutcome>(look_at_memory(worker, r));
+    });
   if (method == "put") {
     return answer(decode_put_request(params), [&](const PutRequest& r) -> Result<PutOutcome> {
       OPLAT_TRY(uploads, Uploads::standard());

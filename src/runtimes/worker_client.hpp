@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "measure/kernel_runner.hpp"
+#include "measure/memory_look.hpp"
 #include "runtimes/protocol.hpp"
 
 namespace oplat::runtimes {
@@ -54,6 +55,9 @@ class WorkerClient final : public measure::KernelRunner {
   Result<measure::OpenOutcome> open(const measure::OpenRequest& request) override;
   Result<measure::BlockOutcome> block(const measure::BlockRequest& request) override;
   Status close(measure::Handle handle) override;
+  /// One look at the worker's memory (measure::MemoryLooker). A worker that does not know the
+  /// method gives Unsupported, one that is lost Failed.
+  Result<measure::MemoryOutcome> look_at_memory(std::int64_t pool_bytes);
   /// Whether the process is gone; every further request fails until restart().
   [[nodiscard]] bool dead() const;
   /// Process id of the worker, for messages and tests; std::nullopt if it is dead.

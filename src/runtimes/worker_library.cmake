@@ -4,7 +4,7 @@
 # and xxHash from their headers, and needs nothing but libc.
 set(worker_base files hash lfs text)
 set(worker_ir dtype key key_parse key_print value)
-set(worker_runtimes base64 block_loop device_facts key_json messages rounds_alone rpc serve uploads worker_library)
+set(worker_runtimes base64 block_loop device_facts key_json memory memory_look messages rounds_alone rpc serve uploads worker_library)
 set(worker_sources)
 foreach(layer base ir runtimes)
   foreach(name ${worker_${layer}})

@@ -71,3 +71,8 @@ void oplat_probe_kernel_stream(const uint64_t* data, size_t words) {
   }
   stream_sink = a + b + c + d;
 }
+
+void oplat_probe_kernel_follow(const uint64_t* data, uint64_t at, size_t steps) {
+  for (size_t i = 0; i < steps; ++i) at = data[at];
+  stream_sink = at;
+}

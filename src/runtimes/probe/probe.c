@@ -27,12 +27,8 @@ static const int64_t kPageBytes = 4096;
 static const int64_t kMostReferenceBytes = (int64_t)64 << 20;
 static const int64_t kReferenceBytesIfUnknown = (int64_t)2 << 20;
 
-struct buffer {
-  uint64_t* data;
-  int64_t bytes;
-};
-static struct buffer reference_buffer;
-static struct buffer scrub_buffer;
+static struct oplat_probe_buffer reference_buffer;
+static struct oplat_probe_buffer scrub_buffer;
 
 int32_t oplat_probe_abi(void) { return OPLAT_PROBE_ABI; }
 
@@ -42,7 +38,7 @@ int64_t oplat_probe_now_ns(void) {
   return (int64_t)t.tv_sec * 1000000000 + (int64_t)t.tv_nsec;
 }
 
-static void release(struct buffer* buffer) {
+void oplat_probe_give_back(struct oplat_probe_buffer* buffer) {
   if (buffer->data != NULL) munmap(buffer->data, (size_t)buffer->bytes);
   buffer->data = NULL;
   buffer->bytes = 0;
@@ -56,13 +52,13 @@ static int64_t memory_bytes(void) {
 
 /* Every page gets words of its own: untouched pages would all be the one zero page, equal ones
  * might be merged. */
-static int reserve(struct buffer* buffer, int64_t bytes) {
+int oplat_probe_reserve(struct oplat_probe_buffer* buffer, int64_t bytes) {
   if (buffer->bytes >= bytes) return 0;
   const int64_t rounded = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
   void* memory =
       mmap(NULL, (size_t)rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return ENOMEM;
-  release(buffer);
+  oplat_probe_give_back(buffer);
   buffer->data = memory;
   buffer->bytes = rounded;
   const size_t words = (size_t)rounded / sizeof(uint64_t);
@@ -101,7 +97,7 @@ int oplat_probe_reference_memory(int32_t repeats, double* median_ns) {
     int64_t bytes = oplat_probe_read_machine(&machine) == 0 ? machine.llc_bytes / 4 : 0;
     if (bytes < kPageBytes) bytes = kReferenceBytesIfUnknown;
     if (bytes > kMostReferenceBytes) bytes = kMostReferenceBytes;
-    const int error = reserve(&reference_buffer, bytes);
+    const int error = oplat_probe_reserve(&reference_buffer, bytes);
     if (error != 0) return error;
   }
   int64_t times[kMostRepeats];
@@ -160,15 +156,16 @@ int oplat_probe_scrub(int64_t bytes, int32_t threads) {
   if (bytes == 0) return 0;
   const int64_t memory = memory_bytes();
   if (memory > 0 && bytes > memory / 2) return EINVAL;
-  const int error = reserve(&scrub_buffer, bytes);
+  const int error = oplat_probe_reserve(&scrub_buffer, bytes);
   if (error != 0) return error;
   const int64_t rounded = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
   return scrub_on((size_t)rounded / sizeof(uint64_t), threads);
 }
 
 void oplat_probe_release(void) {
-  release(&reference_buffer);
-  release(&scrub_buffer);
+  oplat_probe_give_back(&reference_buffer);
+  oplat_probe_give_back(&scrub_buffer);
+  oplat_probe_release_pool();
 }
 
 /* First line of /proc/stat: "cpu" user nice system idle iowait irq softirq steal. */

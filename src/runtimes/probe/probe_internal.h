@@ -25,6 +25,21 @@ void oplat_probe_kernel_chain(int steps);
 /** Reads every cache line of `words` 64-bit words (a multiple of 32). */
 void oplat_probe_kernel_stream(const uint64_t* data, size_t words);
 
+/** Follows `steps` links from word `at`: each word met holds the index of the next one, so that
+ * each load waits for the one before. */
+void oplat_probe_kernel_follow(const uint64_t* data, uint64_t at, size_t steps);
+
+/** Memory of distinct, touched pages; {NULL, 0} at first. */
+struct oplat_probe_buffer {
+  uint64_t* data;
+  int64_t bytes;
+};
+/** Makes it hold `bytes` or more; what it held is gone if it moves. 0 or ENOMEM. */
+int oplat_probe_reserve(struct oplat_probe_buffer* buffer, int64_t bytes);
+void oplat_probe_give_back(struct oplat_probe_buffer* buffer);
+/** What oplat_probe_memory_look holds. */
+void oplat_probe_release_pool(void);
+
 /** Where the process may run by the will of whoever started it: of a thread that oplat_probe_pin
  * has kept on one CPU, from before. 0 or an errno value. */
 int oplat_probe_usable_cpus(cpu_set_t* out);

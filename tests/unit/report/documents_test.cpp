@@ -96,6 +96,73 @@ TEST(RuntimeDocument, SaysWhatIsThereAndHowToInstallWhatIsNot) {
               HasSubstr("away,would run,false,,,apt install away,no library\n"));
 }
 
+/// A machine that reports more than it has.
+MachineReport sample_machine() {
+  MachineReport machine;
+  machine.device.name = "<desk>";
+  machine.device.cores = 2;
+  machine.device.l2_bytes = 2 << 20;
+  machine.device.llc_bytes = 480 << 20;
+  machine.worker = "reference";
+  measure::MeasuredMemory memory;
+  table::MemoryHierarchy& found = memory.hierarchy;
+  for (std::int64_t bytes = 1 << 20; bytes <= 256 << 20; bytes *= 2)
+    found.points.push_back({bytes, 2, 40, 4, 60});
+  found.levels = {{1e6, 0.8, 4.5}, {16.0 * (1 << 20), 2, 40}, {std::nullopt, 4, 170}};
+  found.own = table::MemoryRamp{1e6, 4e6};
+  found.last = table::Eviction{{11e6, 32e6}, table::MemoryRamp{64e6, 90e6}, {12e6, 80e6}, {}};
+  found.scrub_bytes = 128 << 20;
+  memory.passes = 12;
+  memory.seconds = 14;
+  memory.wanted_pool_bytes = std::int64_t{1920} << 20;
+  memory.max_pool_bytes = std::int64_t{256} << 20;
+  machine.memory = memory;
+  return machine;
+}
+
+TEST(MachineDocument, ReportedSizesStandNextToMeasuredOnes) {
+  const std::string text = rendered("text", sample_machine());
+  EXPECT_THAT(text, HasSubstr("last level   480 MiB  16.0 MiB   40 ns   32 GB/s\n"));
+  EXPECT_THAT(text,
+              HasSubstr("the last level loses data from 11.4 MiB to 76.3 MiB (loads that "
+                        "wait: 10.5 MiB to 30.5 MiB; reads in order: 61.0 MiB to 85.8 MiB)\n"));
+  EXPECT_THAT(text, HasSubstr("reading 128 MiB empties every cache\n"));
+  EXPECT_THAT(text, HasSubstr("memory allowed pools of up to 256 MiB instead of 1.88 GiB"));
+  const json document = json::parse(rendered("json", sample_machine()));
+  EXPECT_EQ(document["schema"], "oplat.machine/1");
+  EXPECT_EQ(document["levels"][1]["reported_bytes"], 480 << 20);
+  EXPECT_EQ(document["levels"][1]["usable_bytes"], 16 << 20);
+  EXPECT_EQ(document["levels"][2]["name"], "memory");
+  EXPECT_TRUE(document["levels"][2]["usable_bytes"].is_null());
+  EXPECT_EQ(document["memory"]["last"]["middle"]["lo_bytes"], 12e6);
+  EXPECT_TRUE(document["memory"]["last"]["disturbed"].is_null());
+  EXPECT_EQ(document["memory"]["points"].size(), 9);
+  EXPECT_THAT(rendered("csv", sample_machine()), HasSubstr("\n1048576,40.0,60.0,32.0,16.0\n"));
+  const std::string page = rendered("html", sample_machine());
+  EXPECT_THAT(page, HasSubstr("<h1>&lt;desk&gt;</h1>"));
+  EXPECT_THAT(page, HasSubstr("<polyline"));
+  EXPECT_THAT(page, Not(HasSubstr("nan")));
+}
+
+TEST(MachineDocument, WhatWasNotMeasuredIsAssumed) {
+  MachineReport machine = sample_machine();
+  machine.memory->hierarchy = {};
+  machine.memory->hierarchy.points = {{1 << 20, 2, 60, 2, 60}};
+  machine.memory->hierarchy.levels = {{std::nullopt, 2, 60}};
+  EXPECT_THAT(rendered("text", machine), HasSubstr("the curve is flat; sizes are assumed"));
+  EXPECT_THAT(rendered("html", machine), Not(HasSubstr("nan")));
+  machine.memory.reset();
+  machine.why = "the worker cannot look";
+  EXPECT_THAT(rendered("text", machine), HasSubstr("nothing was measured: the worker cannot look; "
+                                                   "sizes are assumed to be as reported\n"));
+  EXPECT_THAT(rendered("text", machine), HasSubstr("last level   480 MiB"));
+  const json document = json::parse(rendered("json", machine));
+  EXPECT_FALSE(document["measured"]);
+  EXPECT_TRUE(document["memory"].is_null());
+  EXPECT_EQ(document["assumptions"].size(), 1);
+  EXPECT_THAT(rendered("html", machine), HasSubstr("Warnings"));
+}
+
 TEST(RuleDocument, OneLinePerSet) {
   RuleList list;
   list.rules = {{"paddle-lite@2.12", "paddle_lite", "2.12", "paddle", 4, {"fp16", "x"}, "abc"}};

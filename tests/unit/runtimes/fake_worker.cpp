@@ -235,6 +235,10 @@ int serve_by_hand(const std::string& mode, const char* file) {
       misbehave_at_open(mode, id, file);
     } else if (line.find("\"method\":\"block\"") != std::string::npos) {
       misbehave_at_block(mode, id, file);
+    } else if (mode == "knows-less") {
+      put("{\"jsonrpc\":\"2.0\",\"id\":" + id +
+          ",\"error\":{\"code\":-32601,\"message\":\"unknown method\","
+          "\"data\":{\"code\":\"usage\"}}}\n");
     } else if (mode == "ignore-end") {
       hang();
     } else {

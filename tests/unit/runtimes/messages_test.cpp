@@ -370,6 +370,41 @@ TEST(MessagesTest, BlockRequestsAreBounded) {
   EXPECT_FALSE(block(Json::object()));
 }
 
+TEST(MessagesTest, LooksAtMemoryRoundTrip) {
+  for (const std::int64_t bytes : {0, 65'536, 1 << 30}) {
+    const auto back = decode_memory_request(wire(encode(MemoryRequest{bytes})));
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(back->pool_bytes, bytes);
+  }
+  EXPECT_FALSE(decode_memory_request(Json::object()));
+  EXPECT_FALSE(decode_memory_request({{"pool_bytes", 65'535}}));
+  EXPECT_FALSE(decode_memory_request({{"pool_bytes", -1}}));
+  const measure::MemoryAnswer answer{1 << 30, measure::MemoryLook{1 << 20, 2.5, 40}};
+  const auto back = decode_memory_outcome(wire(encode(measure::MemoryOutcome(answer))), 1 << 20);
+  ASSERT_TRUE(back && std::holds_alternative<measure::MemoryAnswer>(*back));
+  const auto& found = std::get<measure::MemoryAnswer>(*back);
+  EXPECT_EQ(found.max_pool_bytes, 1 << 30);
+  ASSERT_TRUE(found.look);
+  EXPECT_EQ(found.look->stream_ns, 2.5);
+  EXPECT_EQ(found.look->chase_ns, 40);
+  EXPECT_EQ(found.look->pool_bytes, 1 << 20);
+  for (const measure::MemoryOutcome& refusal :
+       {measure::MemoryOutcome(table::Unsupported{"recorded"}),
+        measure::MemoryOutcome(table::Failed{"no memory"})}) {
+    const auto refused = decode_memory_outcome(wire(encode(refusal)), 0);
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->index(), refusal.index());
+  }
+  const auto outcome = [](const Json& json) {
+    return decode_memory_outcome(json, 1 << 20).has_value();
+  };
+  EXPECT_TRUE(outcome({{"max_pool_bytes", 5}, {"look", nullptr}}));
+  EXPECT_FALSE(outcome({{"look", {{"stream_ns", 1}, {"chase_ns", 1}}}}));
+  EXPECT_FALSE(outcome({{"max_pool_bytes", 5}, {"look", {{"stream_ns", 1}}}}));
+  EXPECT_FALSE(outcome({{"max_pool_bytes", 5}, {"look", {{"stream_ns", 0}, {"chase_ns", 1}}}}));
+  EXPECT_FALSE(outcome({{"max_pool_bytes", -5}}));
+}
+
 TEST(MessagesTest, PutRequestsAreChecked) {
   const Json good = {{"folder", std::string(32, 'a')},
                      {"hash", std::string(32, 'b')},

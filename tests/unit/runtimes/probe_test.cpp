@@ -133,6 +133,26 @@ TEST(ProbeTest, ScrubGrowsAndRefusesWhatMemoryCannotHold) {
   oplat_probe_release();
 }
 
+TEST(ProbeTest, ALookAtMemoryChecksItsArgumentsAndTimesBothWays) {
+  oplat_probe_look look{};
+  EXPECT_EQ(oplat_probe_memory_look(0, &look), EINVAL);
+  EXPECT_EQ(oplat_probe_memory_look(4096, &look), EINVAL);
+  EXPECT_EQ(oplat_probe_memory_look(std::int64_t{1} << 20, nullptr), EINVAL);
+  EXPECT_EQ(oplat_probe_memory_look(std::numeric_limits<std::int64_t>::max(), &look), EINVAL);
+  // Growing, shrinking, and sizes that are not whole pages.
+  for (const std::int64_t bytes : {65'536, 16 << 20, 1'000'001, 32 << 20, 100'000}) {
+    ASSERT_EQ(oplat_probe_memory_look(bytes, &look), 0) << bytes;
+    EXPECT_GT(look.window_bytes, 0);
+    EXPECT_LE(look.window_bytes, std::min<std::int64_t>(bytes, 4 << 20));
+    EXPECT_GT(look.stream_ns, 0);
+    // A load that waits is never quicker than one that does not.
+    EXPECT_GT(look.chase_ns, look.stream_ns) << bytes;
+  }
+  oplat_probe_release();
+  EXPECT_EQ(oplat_probe_memory_look(65'536, &look), 0);
+  oplat_probe_release();
+}
+
 TEST(ProbeTest, ScrubTouchesItsPages) {
   oplat_probe_release();
   oplat_probe_counters before{};

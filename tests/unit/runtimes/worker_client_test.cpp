@@ -128,6 +128,49 @@ TEST_F(WorkerClientTest, AsksAGoodWorkerEverything) {
   EXPECT_FALSE(client.dead());
 }
 
+TEST_F(WorkerClientTest, LooksAtTheMemoryOfAWorker) {
+  auto client = WorkerClient::start("fake", fake({"good"}));
+  ASSERT_TRUE(client) << client.error().message;
+  constexpr std::int64_t kPool = 1 << 20;
+  const auto limit = (*client)->look_at_memory(0);
+  ASSERT_TRUE(limit && std::holds_alternative<measure::MemoryAnswer>(*limit));
+  const auto most = std::get<measure::MemoryAnswer>(*limit);
+  EXPECT_GT(most.max_pool_bytes, kPool);
+  EXPECT_FALSE(most.look);
+  const auto outcome = (*client)->look_at_memory(kPool);
+  ASSERT_TRUE(outcome && std::holds_alternative<measure::MemoryAnswer>(*outcome));
+  const auto look = std::get<measure::MemoryAnswer>(*outcome).look;
+  ASSERT_TRUE(look);
+  EXPECT_EQ(look->pool_bytes, kPool);
+  EXPECT_GT(look->stream_ns, 0);
+  EXPECT_GT(look->chase_ns, look->stream_ns);
+  // More than memory has gives no look, and the worker lives on.
+  const auto large = (*client)->look_at_memory(std::int64_t{1} << 49);
+  ASSERT_TRUE(large && std::holds_alternative<measure::MemoryAnswer>(*large));
+  EXPECT_FALSE(std::get<measure::MemoryAnswer>(*large).look);
+  // A pool that no window fits into is a mistake of the client's.
+  const auto small = (*client)->look_at_memory(4096);
+  ASSERT_TRUE(small);
+  EXPECT_FALSE((*client)->dead());
+}
+
+TEST_F(WorkerClientTest, WorkersWithoutMemoryOfTheirMachineSaySo) {
+  for (const char* mode : {"unlike", "knows-less"}) {
+    auto client = WorkerClient::start("fake", fake({mode}));
+    ASSERT_TRUE(client) << client.error().message;
+    const auto outcome = (*client)->look_at_memory(0);
+    ASSERT_TRUE(outcome);
+    ASSERT_TRUE(std::holds_alternative<table::Unsupported>(*outcome)) << mode;
+    EXPECT_FALSE((*client)->dead());
+  }
+  auto client = WorkerClient::start("fake", fake({"rubbish-later"}));
+  ASSERT_TRUE(client) << client.error().message;
+  const auto outcome = (*client)->look_at_memory(1 << 20);
+  ASSERT_TRUE(outcome);
+  ASSERT_TRUE(std::holds_alternative<table::Failed>(*outcome));
+  EXPECT_THAT(std::get<table::Failed>(*outcome).reason, HasSubstr("max_pool_bytes"));
+}
+
 TEST_F(WorkerClientTest, PrintingRuntimesDoNotCorruptTheProtocol) {
   auto client = WorkerClient::start("fake", fake({"good"}));
   ASSERT_TRUE(client) << client.error().message;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/machine.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "base/units.hpp"
+#include "measure/memory_probe.hpp"
+
+namespace oplat::app {
+
+Result<report::MachineReport> measure_machine(const MachineRequest& request, Events& events) {
+  OPLAT_TRY(session, start_session(request.runtime, events));
+  measure::MemoryProbeRequest probe;
+  probe.device = session.device;
+  probe.max_seconds = request.budget_s;
+  probe.stop_asked = [&events] { return events.cancelled(); };
+  probe.progress = [&events](const measure::MemoryProgress& progress) {
+    constexpr std::int64_t kWhole = 100;
+    const std::string pool = base::bytes_text(static_cast<double>(progress.pool_bytes));
+    events.progress({.done = std::llround(progress.share * kWhole),
+                     .total = kWhole,
+                     .eta_s = std::nullopt,
+                     .what = "reading",
+                     .item = pool});
+  };
+  OPLAT_TRY(outcome, measure::measure_memory(probe, [&](std::int64_t pool_bytes) {
+              return session.worker->look_at_memory(pool_bytes);
+            }));
+  report::MachineReport report;
+  report.device = session.device;
+  report.worker = session.worker_name;
+  if (auto* memory = std::get_if<measure::MeasuredMemory>(&outcome))
+    report.memory = std::move(*memory);
+  else if (auto* unsupported = std::get_if<table::Unsupported>(&outcome))
+    report.why =
+        fmt::format("the worker of {} cannot look: {}", session.worker_name, unsupported->reason);
+  else
+    report.why = std::get<table::Failed>(outcome).reason;
+  return report;
+}
+
+}  // namespace oplat::app

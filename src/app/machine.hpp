@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Use case: what the caches and the memory of a machine are, measured (docs/adr/0051).
+#pragma once
+
+#include "app/events.hpp"
+#include "app/session.hpp"
+#include "base/result.hpp"
+#include "report/machine_report.hpp"
+
+namespace oplat::app {
+
+struct MachineRequest {
+  RuntimeRequest runtime;  ///< whose worker looks, where its kernels run
+  double budget_s = 20;    ///< no pass over the pools begins later
+};
+
+/// Looks at pools of the worker's machine, and finds levels. Where a worker cannot look, the report
+/// says why nothing was measured. Code::Interrupted if `events` says cancelled, and the errors of
+/// start_session().
+Result<report::MachineReport> measure_machine(const MachineRequest& request, Events& events);
+
+}  // namespace oplat::app

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/// oplat machine: the caches and the memory of a machine, as reported and as measured.
+#include <memory>
+
+#include "app/machine.hpp"
+#include "base/units.hpp"
+#include "cli/command.hpp"
+#include "cli/events_terminal.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/output.hpp"
+#include "cli/requests.hpp"
+
+namespace oplat::cli {
+namespace {
+
+constexpr const char* kDefaultRuntime = "reference";
+
+struct MachineFlags {
+  RunOptions run;
+  std::string budget = "20s";
+  FormOptions form;
+  Verbosity verbosity;
+};
+
+Result<int> run_machine(const MachineFlags& flags) {
+  OPLAT_CHECK(check_out(flags.form, {}));
+  OPLAT_TRY(budget_ns, base::parse_duration_ns(flags.budget));
+  OPLAT_TRY(runtime, runtime_request(flags.run));
+  if (runtime.runtime.empty() && !runtime.remote) runtime.runtime = kDefaultRuntime;
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(report, app::measure_machine({std::move(runtime), budget_ns / 1e9}, events));
+  events.finish();
+  const bool measured = report.memory.has_value();
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{std::move(report), {}}));
+  return measured ? kDone : kRuntime;
+}
+
+constexpr const char* kMachineFooter =
+    R"(
+A core reads pools of growing size again and again. For each it times a line of 64 bytes after the
+whole pool was read since its last use: loads at random, each of which waits for the one before, and
+reads in order. Where a line gets slower a cache ends. Networks lose their weights between the two.
+Other tenants may leave a core less of a cache than the system reports.
+Exit codes: 0 measured; 2 usage; 5 the runtime does not start, or its worker cannot look.)";
+
+}  // namespace
+
+void add_machine(const Command& app) {
+  const Command command = app.add_subcommand(
+      "machine", "measure the caches and the memory of a machine, next to what it reports");
+  const auto flags = std::make_shared<MachineFlags>();
+  const Option runtime = command.add_option(
+      "--runtime", flags->run.runtime,
+      "runtime whose worker looks ('oplat runtimes' lists them; default: reference)");
+  add_worker_option(command, flags->run.worker, runtime);
+  command.add_option("--cpu", flags->run.cpu, "pin the worker to this CPU").range(0, 4095);
+  command
+      .add_option("--worker-argument", flags->run.worker_arguments,
+                  "argument for the worker, such as the table of 'replay' (repeatable)")
+      .repeatable();
+  command.add_option("--budget", flags->budget, "time after which no pass begins: 5s, 1m")
+      .type_name("TIME")
+      .capture_default_str();
+  add_form<report::MachineReport>(command, flags->form);
+  add_verbosity(command, flags->verbosity);
+  command.footer(kMachineFooter);
+  command.runs([flags] { return run_machine(*flags); });
+}
+
+}  // namespace oplat::cli

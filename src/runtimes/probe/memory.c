@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** @file What a cache line costs by how much was read since its last use (docs/adr/0051). */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtimes/probe.h"
+#include "runtimes/probe/probe_internal.h"
+
+/* A pair of lines is what processors fetch at once where they fetch more than one: one line of each
+ * pair is chased, so that none was fetched with another. */
+enum { kLineBytes = 64, kPairWords = 16, kMostRounds = 31 };
+/* The window has few pages, 1024 of 4 KiB, whose translations a core holds: loads from it cost what
+ * the caches make of them, whatever the pool. */
+static const int64_t kMostWindowBytes = (int64_t)4 << 20;
+static const int64_t kLeastPoolBytes = (int64_t)64 << 10;
+static const int64_t kLookNs = 3000000;
+
+static struct oplat_probe_buffer look_pool;
+static const uint64_t* linked_data; /* the window that holds links, as it stood then */
+static int64_t linked_bytes;
+
+void oplat_probe_release_pool(void) {
+  oplat_probe_give_back(&look_pool);
+  linked_data = NULL;
+  linked_bytes = 0;
+}
+
+static uint64_t next_random(uint64_t* state) {
+  *state ^= *state << 13;
+  *state ^= *state >> 7;
+  *state ^= *state << 17;
+  return *state;
+}
+
+/* One cycle through a line of each pair of the window, word 0 among them, in random order, the same
+ * in every process. */
+static int link_window(int64_t bytes) {
+  if (linked_data == look_pool.data && linked_bytes == bytes) return 0;
+  const size_t pairs = (size_t)bytes / (2 * kLineBytes);
+  uint64_t* order = malloc(pairs * sizeof *order);
+  if (order == NULL) return ENOMEM;
+  uint64_t state = 0x9E3779B97F4A7C15U;
+  for (size_t i = 0; i < pairs; ++i)
+    order[i] = i == 0 ? 0 : kPairWords * i + (next_random(&state) % 2) * (kPairWords / 2);
+  for (size_t i = pairs - 1; i > 0; --i) {
+    const size_t j = (size_t)(next_random(&state) % (i + 1));
+    const uint64_t kept = order[i];
+    order[i] = order[j];
+    order[j] = kept;
+  }
+  for (size_t i = 0; i < pairs; ++i) look_pool.data[order[i]] = order[(i + 1) % pairs];
+  free(order);
+  linked_data = look_pool.data;
+  linked_bytes = bytes;
+  return 0;
+}
+
+static int cheaper_first(const void* a, const void* b) {
+  const double x = *(const double*)a;
+  const double y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+static double lower_quartile(double* values, int count) {
+  qsort(values, (size_t)count, sizeof values[0], cheaper_first);
+  return values[(count - 1) / 4];
+}
+
+int oplat_probe_memory_look(int64_t pool_bytes, struct oplat_probe_look* out) {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page = sysconf(_SC_PAGESIZE);
+  if (out == NULL || pool_bytes < kLeastPoolBytes) return EINVAL;
+  if (pages > 0 && page > 0 && pool_bytes > (int64_t)pages * (int64_t)page / 2) return EINVAL;
+  const int64_t rounded = pool_bytes / (2 * kLineBytes * 2) * (2 * kLineBytes * 2);
+  const int64_t window_bytes = rounded < kMostWindowBytes ? rounded : kMostWindowBytes;
+  int error = oplat_probe_reserve(&look_pool, rounded);
+  if (error == 0) error = link_window(window_bytes);
+  if (error != 0) return error;
+  const size_t window = (size_t)window_bytes / sizeof(uint64_t);
+  const size_t rest = (size_t)rounded / sizeof(uint64_t) - window;
+  const double lines = (double)window_bytes / kLineBytes;
+  const size_t steps = (size_t)window_bytes / (2 * kLineBytes);
+  double stream_ns[kMostRounds];
+  double chase_ns[kMostRounds];
+  int rounds = 0;
+  oplat_probe_kernel_stream(look_pool.data, window);
+  oplat_probe_kernel_stream(look_pool.data + window, rest);
+  const int64_t begin_ns = oplat_probe_now_ns();
+  do {
+    const int64_t stream_begin = oplat_probe_now_ns();
+    oplat_probe_kernel_stream(look_pool.data, window);
+    const int64_t stream_end = oplat_probe_now_ns();
+    oplat_probe_kernel_stream(look_pool.data + window, rest);
+    const int64_t chase_begin = oplat_probe_now_ns();
+    oplat_probe_kernel_follow(look_pool.data, 0, steps);
+    const int64_t chase_end = oplat_probe_now_ns();
+    oplat_probe_kernel_stream(look_pool.data + window, rest);
+    stream_ns[rounds] = (double)(stream_end - stream_begin) / lines;
+    chase_ns[rounds] = (double)(chase_end - chase_begin) / (double)steps;
+    ++rounds;
+  } while (rounds < kMostRounds && oplat_probe_now_ns() - begin_ns < kLookNs);
+  out->window_bytes = window_bytes;
+  out->stream_ns = lower_quartile(stream_ns, rounds);
+  out->chase_ns = lower_quartile(chase_ns, rounds);
+  return 0;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A machine whose caches are made up: what it reports and what a core can use differ, looks are
+/// noisy, and another tenant takes half of the last level for part of the time.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <random>
+
+#include "measure/memory_probe.hpp"
+
+namespace oplat::measure {
+
+/// How a cache chooses what it gives up.
+enum class Replacement { Oldest, Random };
+
+struct SimulatedMemory {
+  double own_bytes = 0;
+  std::optional<double> last_bytes;  ///< that a core can use; nothing: there is no such level
+  Replacement replacement = Replacement::Random;
+  double own_ns = 4, last_ns = 20, memory_ns = 90;  ///< of a load that waits
+  double stream_share = 0.1;                        ///< of these, that a line read in order takes
+  double prefetched = 1;    ///< reads in order notice the end of the last level so much later
+  double noise = 0;         ///< standard deviation of the logarithm of a look
+  double tenant_share = 0;  ///< of looks, during which half of the last level is another's
+  double look_seconds = 0.02;
+  std::int64_t max_pool_bytes = std::int64_t{4} << 30;
+  std::mt19937_64 random{7};
+  double clock_seconds = 0;
+
+  /// Share of the lines that are no longer there after `bytes` were read in turn.
+  [[nodiscard]] double gone(double bytes, double capacity) const {
+    if (bytes <= capacity) return 0;
+    if (replacement == Replacement::Oldest) return 1;
+    // Each line that is fetched throws a random one out: a share x of the pool is fetched a turn.
+    double x = 1;
+    for (int i = 0; i < 200; ++i) x = 1 - std::exp(-x * bytes / capacity);
+    return x;
+  }
+
+  double cost(double bytes, double own_cost, double last_cost, double memory_cost,
+              double last_capacity) const {
+    const double out_of_own = gone(bytes, own_bytes);
+    if (!last_bytes) return own_cost + out_of_own * (memory_cost - own_cost);
+    const double out_of_last = std::min(out_of_own, gone(bytes, last_capacity));
+    return own_cost + out_of_own * (last_cost - own_cost) + out_of_last * (memory_cost - last_cost);
+  }
+
+  MemoryOutcome look(std::int64_t pool_bytes) {
+    clock_seconds += look_seconds;
+    MemoryAnswer answer{max_pool_bytes, std::nullopt};
+    if (pool_bytes == 0 || pool_bytes > max_pool_bytes) return answer;
+    std::normal_distribution<double> error(0, noise);
+    const bool shared = std::uniform_real_distribution<double>(0, 1)(random) < tenant_share;
+    const double last = last_bytes.value_or(0) * (shared ? 0.5 : 1);
+    const auto bytes = static_cast<double>(pool_bytes);
+    MemoryLook look{pool_bytes, 0, 0};
+    look.chase_ns = cost(bytes, own_ns, last_ns, memory_ns, last) * std::exp(error(random));
+    look.stream_ns = stream_share * cost(bytes, own_ns, last_ns, memory_ns, last * prefetched) *
+                     std::exp(error(random));
+    answer.look = look;
+    return answer;
+  }
+
+  [[nodiscard]] MemoryLooker looker() {
+    return [this](std::int64_t pool_bytes) { return Result<MemoryOutcome>(look(pool_bytes)); };
+  }
+
+  /// A request of a device that reports these sizes.
+  [[nodiscard]] MemoryProbeRequest request(double reported_l2, double reported_llc) const {
+    MemoryProbeRequest request;
+    request.device.l2_bytes = static_cast<std::int64_t>(reported_l2);
+    request.device.llc_bytes = static_cast<std::int64_t>(reported_llc);
+    request.seconds = [this] { return clock_seconds; };
+    return request;
+  }
+};
+
+}  // namespace oplat::measure
