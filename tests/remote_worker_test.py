@@ -301,7 +301,7 @@ class RemoteWorker(unittest.TestCase):
         self.assertEqual(len(rows), 1)
         kernel, host, _, facts = rows[0]
         self.assertEqual((kernel, host), ("", ""))
-        self.assertEqual(set(json.loads(facts)), {"worker", "worker_command", "harness_version", "harness_commit"})
+        self.assertEqual(set(json.loads(facts)), {"worker", "worker_command", "harness_version", "harness_commit", "empty_call_alone"})
         self.assertNotIn(str(self.client), self.requests())
 
     def test_profile_verify_and_validate_go_together(self):
