@@ -408,9 +408,16 @@ class Workflow(Files):
         model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.ReLU())
         onnx, table = self.folder / "net.onnx", self.folder / "t.oplat"
         export_onnx(model, [1, 3, 16, 16], onnx)
-        done = subprocess.run([oplat.program(), "profile", "--model", onnx, "--table", table, "--runtime", "mnn", "--device", "here",
-                               "--budget", "5s", "--quiet"], capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        # On a busy machine the first seconds may leave a kernel without a time.
+        for seconds in (5, 10, 20, 40):
+            done = subprocess.run([oplat.program(), "profile", "--model", onnx, "--table", table, "--runtime", "mnn", "--device", "here",
+                                   "--budget", f"{seconds}s", "--quiet"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            try:
+                oplat.Table(table).predict(onnx)
+                break
+            except oplat.MissingKernels:
+                continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = latency_predictor(table, None, level=0.8)(model, None, [1, 3, 16, 16])
