@@ -92,8 +92,9 @@ class CampaignRun {
   Status time_empty_call_again();  ///< now and then: see kEmptyCallShare
   Result<bool> add_empty_call();   ///< false: what was known stands
   Result<bool> take_empty_call();  ///< likewise
-  /// Makes sure that one timing had its core alone and at full clock, as far as possible in a
-  /// second or two. `fastest_ns`: of the compute reference in all blocks.
+  /// Makes sure that one timing had its core alone and at full clock, as far as possible in
+  /// kMostSecondsOfLastEmptyCalls, and stores whether one had. `fastest_ns`: of the compute
+  /// reference in all blocks.
   Status settle_empty_call(const std::optional<double>& fastest_ns);
   Status store_campaign();
   Status passes();

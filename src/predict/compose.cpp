@@ -202,9 +202,9 @@ Status compose(Prediction& prediction) {
   constexpr double kMentionedSd = 0.05;
   if (composition.shared_call && composition.call_sd_ns > kMentionedSd * total)
     prediction.warnings.push_back(fmt::format(
-        "a call of the runtime, {}, was never timed on a core of its own at full clock: it may "
-        "take "
-        "half of that, and the interval is as wide; profile again when the machine is quiet",
+        "a call of the runtime, {}, was never timed on a core of its own at full clock: it "
+        "may take half of that, and the interval is as wide; profile again when the machine is "
+        "quiet",
         base::duration_text(composition.c0_ns)));
   const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
   prediction.composition_sd_log = composition.sd_log_of(

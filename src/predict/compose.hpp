@@ -20,7 +20,7 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
 /// A call of the runtime that computes nothing.
 struct KnownCall {
   double ns = 0;
-  bool shared = false;  ///< always timed on a core that another tenant used, or at a lower clock
+  bool shared = false;  ///< never timed on a core of its own at full clock, as far as is known
 };
 /// Shortest empty call of the selection's campaigns; std::nullopt if none was measured.
 Result<std::optional<KnownCall>> empty_call(const table::Table& table, const Selection& selection);

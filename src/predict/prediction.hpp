@@ -87,7 +87,7 @@ struct Composition {
   double measured_correlation = kMeasuredCorrelation;
   std::vector<double> scores;     ///< of the calibration models; see CompositionFit
   double call_sd_ns = kCallSdNs;  ///< of c0, without a fit
-  bool shared_call = false;  ///< whether c0 was always timed on a core that another tenant used
+  bool shared_call = false;       ///< whether c0 was never timed on a core of its own at full clock
   [[nodiscard]] double scale_of(std::string_view key) const {
     return scale == scale_int8 || !ir::has_int8_tensor(key) ? scale : scale_int8;
   }

@@ -22,8 +22,8 @@ inline constexpr double kCompositionSd = 0.05;
 /// empty call has one input and one output, and each further one takes some 0.1 us, a model without
 /// inputs took 0.13 us less than an empty call (docs/adr/0046).
 inline constexpr double kCallSdNs = 300;
-/// Of a call that was always timed on a core that another tenant used, relative to it: 2.1 to 2.7
-/// us in place of 1.2 (docs/adr/0046).
+/// Of a call that was never timed on a core of its own at full clock, relative to it: in five of 56
+/// campaigns 2.2 to 3.2 us in place of 1.2 (docs/adr/0046).
 inline constexpr double kSharedCallSd = 0.4;
 /// Of each kernel, which follows itself in a row and others in a model: fits found -74 to 213 ns.
 inline constexpr double kKernelSdNs = 60;
