@@ -2,6 +2,7 @@
 """Operators of a space as models of MNN in a folder, with a meta.pkl that lists them."""
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import importlib
@@ -17,11 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable
 
 from oplat._evaluating import evaluating
-from oplat.errors import InputError, PredictionWarning
+from oplat.errors import InputError, PredictionWarning, WriteError
 
 from . import operators
-from .meter import description, model_files
-from .parser import Latency, RecordedModel, features, parse_yaml, predict_latency, record, sample_input, warn_of_decisions
+from .meter import description, digest, model_files
+from .parser import (Latency, RecordedModel, checked_shape, features, one_line, parse_yaml, predict_latency, record,
+                     sample_input, warn_of_decisions)
 
 if TYPE_CHECKING:
     import torch
@@ -67,11 +69,41 @@ def convert2mnn(model: torch.nn.Module, input_shape: list[int], path: str | os.P
     with tempfile.TemporaryDirectory(prefix="oplat-mmt.") as folder:
         onnx = Path(folder, "model.onnx")
         export_onnx(model, recorded.input_shape, onnx, verbose)
-        try:
-            operators.mnn_tool("convert", onnx, target.absolute())
-        except operators.MnnFailed as error:
-            raise operators.MnnFailed(f"{recorded.name} on {recorded.input_shape}: {error}") from error
+        convert(recorded, onnx, target)
     return target.name
+
+
+def convert(recorded: RecordedModel, onnx: Path, target: Path) -> None:
+    try:
+        operators.mnn_tool("convert", onnx, target.absolute())
+    except operators.MnnFailed as error:
+        raise operators.MnnFailed(f"{recorded.name} on {recorded.input_shape}: {error}") from error
+
+
+class Conversions:
+    """Which ONNX model each file of a folder was made of, so that a call that was stopped goes on without converting
+    again, which takes most of its time. A class that changed gives another ONNX model, and is converted again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "conversions.jsonl"
+        self.known: dict[str, list[str]] = {}
+        with contextlib.suppress(OSError):
+            for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+                with contextlib.suppress(ValueError, TypeError):  # the last line of a call that was killed
+                    name, *digests = json.loads(line)
+                    self.known[name] = digests
+
+    def convert(self, recorded: RecordedModel, onnx: Path, target: Path) -> None:
+        if self.known.get(target.name) == [digest(onnx), digest(target)]:
+            return
+        convert(recorded, onnx, target)
+        made = [digest(onnx), digest(target)]
+        self.known[target.name] = made
+        try:
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(json.dumps([target.name, *made]) + "\n")
+        except OSError as error:
+            raise WriteError(f"{self.path}: cannot write: {error.strerror}") from error
 
 
 def structure(recorded: RecordedModel) -> str:
@@ -79,7 +111,8 @@ def structure(recorded: RecordedModel) -> str:
     return json.dumps(recorded.to_json()["root"])
 
 
-def export_one(cls: Any, parameters: dict[str, Any] | None, input_shape: list[int], folder: Path) -> dict[str, Any]:
+def export_one(cls: Any, parameters: dict[str, Any] | None, input_shape: list[int], folder: Path,
+               conversions: Conversions) -> dict[str, Any]:
     """The attributes of one operator, whose model is in the folder afterwards."""
     for name, value in (parameters or {}).items():
         if not operators.is_storable(value):
@@ -95,7 +128,12 @@ def export_one(cls: Any, parameters: dict[str, Any] | None, input_shape: list[in
         raise InputError(f"{cls.__name__}({arguments(parameters)}): {type(error).__name__}: {error}") from error
     text = repr(module)
     name = file_name(cls.__name__, f"{cls.__module__} {arguments(parameters)} {text}", input_shape)
-    convert2mnn(module, input_shape, folder / name)
+    recorded = record(module, input_shape)
+    warn_of_decisions(recorded, 2)
+    with tempfile.TemporaryDirectory(prefix="oplat-mmt.") as temporary:
+        onnx = Path(temporary, "model.onnx")
+        export_onnx(module, recorded.input_shape, onnx)
+        conversions.convert(recorded, onnx, folder / name)
     store_class(cls, folder / f"{name}.pj")
     return {"input_shape": input_shape, "init_param": parameters, "mnn_fname": name, "avg": 0, "max": 0, "min": 0, "repr": text,
             "set_path": str(folder)}
@@ -124,12 +162,20 @@ def class_of(package: str, name: str) -> Any:
     return found
 
 
+def make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(f"{folder}: cannot make this folder: {error.strerror}") from error
+
+
 def export_all(wanted: list[tuple[Any, dict[str, Any] | None, list[int]]], folder: Path, verbose: bool) -> Exported:
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     result = Exported()
+    conversions = Conversions(folder)
     for cls, parameters, shape in operators.progress(wanted, "exported"):
         try:
-            result.operators.append(export_one(cls, parameters, shape, folder))
+            result.operators.append(export_one(cls, parameters, shape, folder, conversions))
         except (InputError, operators.MnnFailed) as error:
             result.left_out.append(str(error))
             print(f"left out: {error}")
@@ -143,7 +189,8 @@ def export_all(wanted: list[tuple[Any, dict[str, Any] | None, list[int]]], folde
 
 def generate_ops_list(ops_yaml: str | os.PathLike[str], folder: str | os.PathLike[str], verbose: bool = False) -> Exported:
     """Exports all operators of a space into a folder, and lists them in its meta.pkl. Combinations that a class refuses
-    are left out, with the reason; unknown packages and classes are an InputError before anything is written."""
+    are left out, with the reason; unknown packages and classes are an InputError before anything is written. A call goes
+    on where an earlier one stopped: what is in the folder and did not change is not converted again."""
     space = parse_yaml(ops_yaml)
     wanted = [(class_of(each["package"], each["class"]), each["parameters"], each["input_shape"]) for each in space]
     result = export_all(wanted, Path(folder), verbose)
@@ -151,26 +198,45 @@ def generate_ops_list(ops_yaml: str | os.PathLike[str], folder: str | os.PathLik
     return result
 
 
+def is_sequence(value: Any) -> bool:
+    """A list, or what numpy or range() made in its place."""
+    return isinstance(value, (list, tuple, range)) or getattr(value, "ndim", 0) > 0
+
+
+def shapes_of(cls: Any, shapes: Any) -> list[list[int]]:
+    if not is_sequence(shapes) or len(shapes) == 0 or not all(map(is_sequence, shapes)):
+        raise InputError(f"{cls.__name__}: input_shape is {shapes!r}; expected a list of shapes such as [[1, 3, 224, 224]]")
+    try:
+        return [checked_shape(shape) for shape in shapes]
+    except InputError as error:
+        raise InputError(f"{cls.__name__}: {error}") from error
+
+
+def candidates_of(cls: Any, name: str, values: Any) -> list[Any]:
+    if not is_sequence(values) or len(values) == 0:
+        raise InputError(f"{cls.__name__}: {name} is {values!r}; expected a list of candidates")
+    # numpy's numbers as Python's, which a table holds.
+    return [value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value for value in values]
+
+
 def register(cls: Any, folder: str | os.PathLike[str], **parameters: Any) -> Exported:
     """Adds the operators of one class to a folder, new ones first: candidates for each argument as in ops.yaml,
     `input_shape` with one shape for each candidate of the first argument, or `no_params=True`."""
-    shapes = parameters.pop("input_shape", None)
-    if not isinstance(shapes, (list, tuple)) or not shapes:
-        raise InputError(f"{cls.__name__}: input_shape is {shapes!r}; expected a list of shapes")
+    if not callable(cls) or not hasattr(cls, "__name__"):
+        raise InputError(f"{one_line(repr(cls))}: expected a class")
+    shapes = shapes_of(cls, parameters.pop("input_shape", None))
     bare = parameters.pop("no_params", False)
-    for name, values in parameters.items():
-        if not isinstance(values, (list, tuple)) or not values:
-            raise InputError(f"{cls.__name__}: {name} is {values!r}; expected a list of candidates")
+    parameters = {name: candidates_of(cls, name, values) for name, values in parameters.items()}
     if bool(bare) == bool(parameters):
         raise InputError(f"{cls.__name__}: give candidates for its arguments, or no_params=True")
-    wanted: list[tuple[Any, dict[str, Any] | None, list[int]]] = [(cls, None, list(shape)) for shape in shapes]
+    wanted: list[tuple[Any, dict[str, Any] | None, list[int]]] = [(cls, None, shape) for shape in shapes]
     if not bare:
         first, *_ = parameters
         if len(parameters[first]) != len(shapes):
             raise InputError(f"{cls.__name__}: {len(shapes)} input_shape for {len(parameters[first])} candidates of its first argument, "
                              f"{first}; give one each")
         places = [range(len(values)) for values in parameters.values()]
-        wanted = [(cls, {name: values[place] for place, (name, values) in zip(choice, parameters.items())}, list(shapes[choice[0]]))
+        wanted = [(cls, {name: values[place] for place, (name, values) in zip(choice, parameters.items())}, shapes[choice[0]])
                   for choice in itertools.product(*places)]
     result = export_all(wanted, Path(folder), False)
     meta = Path(folder, operators.META)
@@ -185,7 +251,7 @@ def export_models(net: torch.nn.Module, input_shape: list[int], folder: str | os
     import torch
 
     place = Path(folder)
-    place.mkdir(parents=True, exist_ok=True)
+    make_folder(place)
     recorded = record(net, input_shape)
     name = convert2mnn(net, input_shape, place / file_name(recorded.name, structure(recorded), recorded.input_shape), verbose)
     stem = name.removesuffix(".mnn")

@@ -59,8 +59,8 @@ def run_program(program: str, model: Path, times: int, threads: int) -> Times:
     with tempfile.TemporaryDirectory(prefix="oplat-mmt.") as folder:
         command = [PROGRAM, str(model.absolute()), str(times), "0", "0", str(threads)]
         try:
-            done = subprocess.run(command, executable=program, cwd=folder, env=operators.quiet_environment(), stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+            done = subprocess.run(command, executable=os.path.abspath(program), cwd=folder, env=operators.quiet_environment(),
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
         except OSError as error:
             raise RuntimeUnavailable(f"cannot run {program}: {error.strerror}; take it off PATH, or install it: {operators.INSTALL}") from error
     operators.write_text(model.with_name(model.name + ".log"), done.stdout)
@@ -79,7 +79,7 @@ def get_latency(path: str | os.PathLike[str], times: int = 30, verbose: bool = T
     """{"Avg", "Min", "Max", "repeat"} of `times` runs of a .mnn model, in ms, after some that do not count. MNNV2Basic.out
     adds "OpSum", where its version prints it; the Python package adds "Median", and a PredictionWarning if other
     processes disturbed the runs."""
-    check(times, threads, precision)
+    times, threads = checked(times, threads, precision)
     model = Path(path)
     if not model.is_file():
         raise InputError(f"{model}: no such file")
@@ -97,13 +97,18 @@ def get_latency(path: str | os.PathLike[str], times: int = 30, verbose: bool = T
     return found
 
 
-def check(times: int, threads: int, precision: str) -> None:
+def checked(times: int, threads: int, precision: str) -> tuple[int, int]:
+    """`times` and `threads` as plain numbers."""
+    numbers = []
     for name, value in (("times", times), ("threads", threads)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        number = operators.whole_number(value)
+        if number is None or number < 1:
             raise UsageError(f"{name} is {value!r}; expected a whole number of 1 or more")
+        numbers.append(number)
     if shutil.which(PROGRAM) and precision != PRECISION:
         raise UsageError(f"precision is {precision!r}, but {PROGRAM} on PATH runs models with {PRECISION!r}; take it off PATH to measure "
                          "with MNN's Python package")
+    return numbers[0], numbers[1]
 
 
 def how(threads: int, precision: str) -> dict[str, Any]:
@@ -134,7 +139,7 @@ def meter_ops(folder: str | os.PathLike[str], times: int = 30, verbose: bool = F
     again are measured anew.
     Operators that MNN cannot run have a latency of 0 and the reason (`failed`), and are a PredictionWarning. The folder
     may have been moved or copied since it was made."""
-    check(times, threads, precision)
+    times, threads = checked(times, threads, precision)
     place = Path(folder)
     meta, target = place / operators.META, place / operators.LATENCY
     if not meta.is_file():
@@ -190,7 +195,7 @@ def meter_models(folder: str | os.PathLike[str], times: int = 30, verbose: bool 
     """Measures the models that export_models() left in a folder, and writes the "latency" of each into its *meta.json.
     A call goes on where an earlier one stopped, as meter_ops() does. Models that MNN cannot run are a PredictionWarning.
     Returns the latencies by the name of the model's file."""
-    check(times, threads, precision)
+    times, threads = checked(times, threads, precision)
     files = model_files(folder)
     setting = how(threads, precision)
     result: dict[str, Times] = {}
@@ -219,6 +224,6 @@ def get_model_latency(model: Any, input_shape: list[int], path: str | os.PathLik
     Needs torch and MNN's Python package."""
     from .converter import convert2mnn
 
-    check(times, threads, precision)
+    times, threads = checked(times, threads, precision)
     with tempfile.TemporaryDirectory(prefix=".oplat-mmt.", dir=path) as folder:
         return get_latency(Path(folder, convert2mnn(model, input_shape, folder)), times, False, threads=threads, precision=precision)

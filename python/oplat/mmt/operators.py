@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import operator
 import os
 import platform
 import subprocess
@@ -90,6 +91,16 @@ def is_storable(value: Any) -> bool:
     return value is None or isinstance(value, (bool, str)) or (isinstance(value, int) and -2**63 <= value < 2**63)
 
 
+def whole_number(value: Any) -> int | None:
+    """An int of any integer, numpy's too; None of anything else, truth values included."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:  # an array of several
+        return None
+
+
 def write_text(path: Path, text: str) -> None:
     """In place of what the file holds, which is whole at every moment."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
@@ -154,13 +165,20 @@ def mnn_version() -> str:
     return done.stdout.strip()
 
 
+def workers_path() -> Path:
+    """What an interpreter that has MNN needs in its path to find oplat.workers, and nothing else: in an environment, the
+    package lies next to a numpy of its own, which may be another one than MNN's."""
+    package = Path(__file__).resolve().parents[1]
+    apart = package / "share" / "oplat" / "python"
+    return apart if apart.is_dir() else package.parent
+
+
 def mnn_tool(*arguments: object) -> str:
     """Runs a task of oplat.workers.mnn.tool where MNN is installed ($OPLAT_MNN_PYTHON, else this interpreter).
     MnnFailed with its words if it fails, RuntimeUnavailable with the command that installs MNN if that is missing."""
     python = mnn_python()
     environment = quiet_environment()
-    package = str(Path(__file__).resolve().parents[2])
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(workers_path()), os.environ.get("PYTHONPATH"))))
     command = [python, "-B", "-m", "oplat.workers.mnn.tool", *map(str, arguments)]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -253,11 +253,13 @@ def lookup(path: str | os.PathLike[str]) -> Table:
 
 
 def checked_shape(input_shape: Any) -> list[int]:
-    """InputError unless it is a list of dimensions."""
-    dims = list(input_shape) if isinstance(input_shape, (list, tuple)) else []
-    if not dims or not all(isinstance(dim, int) and not isinstance(dim, bool) and dim > 0 for dim in dims):
+    """Plain numbers of a list, a tuple or an array of dimensions; InputError for anything else."""
+    is_list = isinstance(input_shape, (list, tuple)) or hasattr(input_shape, "__array__")
+    dims = [operators.whole_number(dim) for dim in input_shape] if is_list and getattr(input_shape, "ndim", 1) == 1 else []
+    found = [dim for dim in dims if dim is not None and dim > 0]
+    if not found or len(found) < len(dims):
         raise InputError(f"the input shape is {input_shape!r}; expected a list of dimensions such as [1, 3, 224, 224]")
-    return dims
+    return found
 
 
 def sample_input(model: torch.nn.Module, input_shape: list[int]) -> torch.Tensor:

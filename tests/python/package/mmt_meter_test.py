@@ -172,6 +172,20 @@ class Program(Folder):
         self.warned(meter.meter_ops, self.ops, times=50, threads=1)
         self.assertEqual(len(self.called()), 13)
 
+    def test_numbers_may_be_of_numpy_and_the_program_in_a_relative_folder(self):
+        class Seven:  # as numpy.int64(7)
+            def __index__(self):
+                return 7
+
+        self.make_ops("A")
+        self.use_program(NEWER)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        self.use_environment(PATH="bin:/usr/bin:/bin")
+        found, said = self.warned(meter.meter_ops, "ops", times=Seven(), threads=Seven())
+        self.assertEqual((said, self.called()), ([], ["A.mnn 7 0 0 7"]))
+        self.assertEqual((found[0]["measured"]["runs"], found[0]["measured"]["threads"]), (7, 7))
+
     def test_a_call_goes_on_where_it_was_stopped(self):
         self.make_ops("A", "B", "C")
         self.use_program(NEWER)
@@ -221,6 +235,19 @@ class Package(Folder):
         self.assertEqual(found[0]["measured"]["by"], "MNN 3.6.1")
         self.assertRegex(self.called()[0], "meter 4 low 3 .*A.mnn$")
 
+    def test_its_interpreter_sees_the_workers_and_nothing_else_of_this_environment(self):
+        """In an environment, the package lies next to another numpy than that of MNN."""
+        self.executable(self.folder / "shows", "#!/bin/sh\necho \"$PYTHONPATH\"\n")
+        self.use_environment(OPLAT_MNN_PYTHON=str(self.folder / "shows"), PYTHONPATH="")
+        path = Path(operators.mnn_tool("any").strip())
+        self.assertTrue((path / "oplat" / "workers" / "mnn" / "tool.py").is_file(), path)
+        self.assertFalse((path / "numpy").exists())
+        # Laid out as in a wheel.
+        apart = self.folder / "site-packages" / "oplat" / "share" / "oplat" / "python"
+        apart.mkdir(parents=True)
+        with mock.patch.object(operators, "__file__", str(self.folder / "site-packages" / "oplat" / "mmt" / "operators.py")):
+            self.assertEqual(operators.mnn_tool("any").strip(), str(apart.resolve()))
+
     def test_its_absence_says_how_to_install_it(self):
         self.make_ops("A")
         self.executable(self.folder / "bare", "#!/bin/sh\nexit 1\n")
@@ -238,6 +265,23 @@ class Package(Folder):
                    f"from oplat.mmt.converter import validation\nprint(meter_ops({str(self.ops)!r}, times=4)[0]['avg'])")
         done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, check=False)
         self.assertEqual(done.stdout, "4.35025\n", done.stderr)
+
+
+class Registered(Folder):
+    def test_lists_that_are_none_are_named_before_anything_is_exported(self):
+        class Block:
+            pass
+
+        for parameters, words in (({"input_shape": [1, 8]}, r"Block: input_shape is \[1, 8\]; expected a list of shapes"),
+                                  ({"input_shape": [[1, -8]]}, r"Block: the input shape is \[1, -8\]"), ({"input_shape": []}, "list of shapes"),
+                                  ({"input_shape": [[1, 8]], "width": 3}, "Block: width is 3; expected a list of candidates"),
+                                  ({"input_shape": [[1, 8]], "width": []}, "expected a list of candidates"),
+                                  ({"input_shape": [[1, 8]], "width": [1, 2]}, "1 input_shape for 2 candidates"), ({}, "input_shape is None")):
+            with self.assertRaisesRegex(oplat.InputError, words):
+                converter.register(Block, self.folder / "new", **parameters)
+        with self.assertRaisesRegex(oplat.InputError, "expected a class"):
+            converter.register(Block(), self.folder / "new", no_params=True, input_shape=[[1, 8]])
+        self.assertFalse((self.folder / "new").exists())
 
 
 def recorded(name="Net", width=8):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """oplat.mmt: tables and spaces; with torch, predictions; with torch and MNN ($OPLAT_MNN_PYTHON), the whole workflow."""
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -14,6 +15,7 @@ import textwrap
 import unittest
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import oplat
 from oplat.mmt import operators
@@ -202,6 +204,14 @@ class Predictions(Files):
             self.assertEqual([part.ms for part in total.parts if part.source == "table"], [0.5])
             self.assertIn("Choice decides by values of its tensors (Choice: local_scalar_dense)", str(caught[0].message))
 
+    def test_shapes_of_tensors_and_arrays(self):
+        import numpy
+
+        path = self.table(entry("A", [1, 4, 8, 8], 0.25))
+        shape = (1, 4, 8, 8)
+        for given in (shape, torch.ones(shape).shape, numpy.array(shape), [numpy.int64(dim) for dim in shape]):
+            self.assertEqual(predict_latency(torch.nn.Sequential(self.block("A")), path, given), 0.25)
+
     def test_shapes_that_are_none(self):
         path = self.table(entry("Block-1", [1, 4, 8, 8], 2.0))
         for shape in ("1,4,8,8", 4, [], None, [1, -4, 8, 8], [1, 4.0, 8, 8], [True]):
@@ -310,6 +320,73 @@ class Workflow(Files):
             warnings.simplefilter("error")
             total = predict_latency(model, copied / "meta_latency.pkl", [1, 8])
         self.assertEqual(total, found[1]["avg"])
+
+    def test_an_export_goes_on_where_it_was_stopped(self):
+        from oplat.mmt.converter import generate_ops_list
+
+        self.write("oplat_grown.py", """
+            import torch
+
+            class Grown(torch.nn.Module):
+                def __init__(self, width):
+                    super().__init__()
+                    self.inner = torch.nn.Linear(width, 2)
+
+                def forward(self, x):
+                    return self.inner(x)
+
+                def __repr__(self):
+                    return "Grown"
+            """)
+        sys.path.insert(0, str(self.folder))
+        self.addCleanup(sys.path.remove, str(self.folder))
+        self.addCleanup(sys.modules.pop, "oplat_grown", None)
+        space = self.write("ops.yaml", """
+            torch.nn:
+                Linear:
+                    in_features: [8]
+                    out_features: [1, 2, 3]
+                    input_shape: [[1, 8]]
+            oplat_grown:
+                Grown:
+                    width: [8]
+                    input_shape: [[1, 8]]
+            """)
+        ops, converted = self.folder / "ops", []
+        real = operators.mnn_tool
+
+        def tool(task, source, target):
+            converted.append(target.name)
+            if len(converted) == 3:
+                target.write_bytes(b"half a mod")
+                raise KeyboardInterrupt
+            return real(task, source, target)
+
+        with mock.patch.object(operators, "mnn_tool", tool), contextlib.redirect_stdout(io.StringIO()):
+            with self.assertRaises(KeyboardInterrupt):
+                generate_ops_list(space, ops)
+            self.assertFalse((ops / "meta.pkl").exists())
+            made = generate_ops_list(space, ops)
+            self.assertEqual(len(converted), 5)  # the third one again, and the fourth
+            self.assertEqual(generate_ops_list(space, ops), made)
+            self.assertEqual(len(converted), 5)
+            # A class that changed, though its repr did not, and a file that is damaged.
+            self.write("oplat_grown.py", (self.folder / "oplat_grown.py").read_text(encoding="utf-8").replace("self.inner(x)", "self.inner(x) + 1"))
+            sys.modules.pop("oplat_grown")
+            importlib.invalidate_caches()
+            (ops / made.operators[0]["mnn_fname"]).write_bytes(b"damaged")
+            generate_ops_list(space, ops)
+        self.assertEqual(sorted(converted[5:]), sorted(made.operators[at]["mnn_fname"] for at in (0, 3)))
+
+    def test_candidates_and_shapes_of_numpy(self):
+        import numpy
+        from oplat.mmt.converter import register
+
+        made = register(torch.nn.Linear, self.folder / "ops", in_features=numpy.array([4, 8]), out_features=range(2, 3),
+                        input_shape=[torch.ones(1, 4).shape, numpy.array([1, 8])])
+        self.assertEqual([(each["init_param"], each["input_shape"]) for each in operators.load(self.folder / "ops" / "meta.pkl")],
+                         [({"in_features": 4, "out_features": 2}, [1, 4]), ({"in_features": 8, "out_features": 2}, [1, 8])])
+        self.assertEqual(made.left_out, [])
 
     def test_classes_that_make_no_operator_are_named(self):
         """Each with one that does, since a space of which nothing is left is an error."""
