@@ -187,6 +187,7 @@ def export_all(wanted: list[tuple[Any, dict[str, Any] | None, list[int]]], folde
     return result
 
 
+@operators.also_named(path="ops_yaml", fp="folder")
 def generate_ops_list(ops_yaml: str | os.PathLike[str], folder: str | os.PathLike[str], verbose: bool = False) -> Exported:
     """Exports all operators of a space into a folder, and lists them in its meta.pkl. Combinations that a class refuses
     are left out, with the reason; unknown packages and classes are an InputError before anything is written. A call goes
@@ -219,6 +220,7 @@ def candidates_of(cls: Any, name: str, values: Any) -> list[Any]:
     return [value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value for value in values]
 
 
+@operators.also_named(ops="cls", fp="folder")
 def register(cls: Any, folder: str | os.PathLike[str], **parameters: Any) -> Exported:
     """Adds the operators of one class to a folder, new ones first: candidates for each argument as in ops.yaml,
     `input_shape` with one shape for each candidate of the first argument, or `no_params=True`."""
@@ -244,6 +246,7 @@ def register(cls: Any, folder: str | os.PathLike[str], **parameters: Any) -> Exp
     return result
 
 
+@operators.also_named(fp="folder")
 def export_models(net: torch.nn.Module, input_shape: list[int], folder: str | os.PathLike[str], verbose: bool = False) -> str:
     """Exports a network for meter_models() and validation(): a model of MNN, and a *meta.json with what the network
     executes. Also a .pth of torch, which oplat never loads, for the original's own programs. Files are named by a hash
@@ -259,7 +262,7 @@ def export_models(net: torch.nn.Module, input_shape: list[int], folder: str | os
         torch.save(net, place / f"{stem}.pth")
     except Exception as error:  # a class that pickle cannot find
         (place / f"{stem}.pth").unlink(missing_ok=True)
-        warnings.warn(f"no {stem}.pth for the original: {type(error).__name__}: {error}", PredictionWarning, stacklevel=2)
+        warnings.warn(f"no {stem}.pth for the original: {type(error).__name__}: {error}", PredictionWarning, stacklevel=3)
     about = {"torch_name": f"{stem}.pth", "input_shape": recorded.input_shape, "recorded": recorded.to_json()}
     operators.write_text(place / f"{stem}meta.json", json.dumps(about))
     return name
@@ -278,6 +281,7 @@ class Validated:
         return self.predicted - self.true_ms
 
 
+@operators.also_named(fp="folder")
 def validation(folder: str | os.PathLike[str], ops_path: str | os.PathLike[str], verbose: bool = False,
                save_path: str | os.PathLike[str] | None = None,
                lp: Callable[[Any, Any, list[int]], float] | None = None) -> list[Validated]:
@@ -295,7 +299,7 @@ def validation(folder: str | os.PathLike[str], ops_path: str | os.PathLike[str],
         try:
             true_ms = float(about["latency"]["Avg"])
         except (KeyError, TypeError, ValueError):
-            warnings.warn(f"{path.name}: is not measured and left out; meter_models() measures it", PredictionWarning, stacklevel=2)
+            warnings.warn(f"{path.name}: is not measured and left out; meter_models() measures it", PredictionWarning, stacklevel=3)
             continue
         predicted = (lp or predict_latency)(recorded, ops_path, recorded.input_shape)
         if not isinstance(predicted, Latency):

@@ -132,6 +132,7 @@ def is_done(measured: Any, setting: dict[str, Any], model: Path, times: int) -> 
     return {**measured, "runs": 0} == {**setting, "model": digest(model), "runs": 0}
 
 
+@operators.also_named(fp="folder")
 def meter_ops(folder: str | os.PathLike[str], times: int = 30, verbose: bool = False, *, threads: int = THREADS,
               precision: str = PRECISION) -> list[dict[str, Any]]:
     """Measures the operators of meta.pkl and writes meta_latency.pkl next to it, after each of them, so that a call goes
@@ -168,7 +169,7 @@ def meter_ops(folder: str | os.PathLike[str], times: int = 30, verbose: bool = F
         operators.store(target, found)
     operators.store(target, found)
     for reason in failed:
-        warnings.warn(f"not measured: {reason}", PredictionWarning, stacklevel=2)
+        warnings.warn(f"not measured: {reason}", PredictionWarning, stacklevel=3)
     return found
 
 
@@ -190,6 +191,7 @@ def description(path: Path) -> dict[str, Any]:
     return found
 
 
+@operators.also_named(fp="folder")
 def meter_models(folder: str | os.PathLike[str], times: int = 30, verbose: bool = False, *, threads: int = THREADS,
                  precision: str = PRECISION) -> dict[str, Times]:
     """Measures the models that export_models() left in a folder, and writes the "latency" of each into its *meta.json.
@@ -214,7 +216,7 @@ def meter_models(folder: str | os.PathLike[str], times: int = 30, verbose: bool 
         if "latency" in about:
             result[name] = about["latency"]
     for reason in failed:
-        warnings.warn(f"not measured: {reason}", PredictionWarning, stacklevel=2)
+        warnings.warn(f"not measured: {reason}", PredictionWarning, stacklevel=3)
     return result
 
 

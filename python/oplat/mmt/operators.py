@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 import json
 import operator
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from oplat import _core
 from oplat.errors import InputError, RuntimeUnavailable, WriteError
@@ -21,6 +23,8 @@ META = "meta.pkl"
 LATENCY = "meta_latency.pkl"
 INSTALL = "python3 -m venv .venv-mnn && .venv-mnn/bin/pip install MNN==3.6.1"
 Item = TypeVar("Item")
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 class MnnFailed(RuntimeUnavailable):
@@ -111,6 +115,24 @@ def write_text(path: Path, text: str) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise WriteError(f"{path}: cannot write: {error.strerror}") from error
+
+
+def also_named(**names: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """Lets a function take arguments by the names that the original has for them, too: its name=ours."""
+    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+        order = list(inspect.signature(function).parameters)
+
+        @functools.wraps(function)
+        def call(*arguments: Given.args, **named: Given.kwargs) -> Result:
+            for theirs, ours in names.items():
+                # What is given by its place may be followed by an argument of a class that has such a name.
+                if theirs in named and ours not in named and order.index(ours) >= len(arguments):
+                    named[ours] = named.pop(theirs)
+            return function(*arguments, **named)
+
+        return call
+
+    return decorate
 
 
 def progress(items: Sequence[Item], what: str) -> Iterator[Item]:

@@ -348,6 +348,7 @@ def estimate(parts: list[Part]) -> None:
         part.low, part.high = part.ms / factor, part.ms * factor
 
 
+@operators.also_named(module="model", ops_path="path")
 def predict_latency(model: torch.nn.Module | RecordedModel, path: str | os.PathLike[str], input_shape: list[int],
                     verbose: bool = False) -> Latency:
     """The latency of a model in ms, by a meta_latency.pkl. Runs the model once, on CPU.
@@ -359,14 +360,14 @@ def predict_latency(model: torch.nn.Module | RecordedModel, path: str | os.PathL
     recorded = record(model, input_shape)
     parts = parts_of(recorded.root, table)
     estimate(parts)
-    warn_of_decisions(recorded, 2)
+    warn_of_decisions(recorded, 3)
     total = Latency.of(sum(part.ms for part in parts), sum(part.low for part in parts), sum(part.high for part in parts), parts)
     missing = [part for part in parts if part.source == "estimate"]
     if missing:
         share = sum(part.ms for part in missing) / total if total else 0.0
         largest = max(missing, key=lambda part: part.ms)
         warnings.warn(f"{len(missing)} operators are not in the table and were estimated, {100 * share:.0f} % of the latency; "
-                      f"the largest is {largest.name} {largest.input_shape}", PredictionWarning, stacklevel=2)
+                      f"the largest is {largest.name} {largest.input_shape}", PredictionWarning, stacklevel=3)
     if verbose:
         print(render(parts, total))
     return total

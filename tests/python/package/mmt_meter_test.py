@@ -375,6 +375,27 @@ class Models(Folder):
             predict_latency(recorded(), self.table(), [1, 9])
 
 
+    def test_arguments_may_have_the_names_of_the_original(self):
+        """A warning is one of the line that called all the same."""
+        self.make_ops("A", "bad")
+        self.make_model("A", latency={"Avg": 2.5})
+        self.use_program(NEWER)
+        with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()):
+            warnings.simplefilter("always")
+            self.assertEqual([each["avg"] > 0 for each in meter.meter_ops(fp=self.ops, times=3)], [True, False])
+            self.assertAlmostEqual(predict_latency(module=recorded(), ops_path=self.table(), input_shape=[1, 8]), 2.2)
+            self.assertEqual(len(converter.validation(fp=self.ops, ops_path=self.table())), 1)
+            self.assertEqual(list(meter.meter_models(fp=self.ops, times=3)), ["A.mnn"])
+        self.assertEqual([Path(each.filename).name for each in caught[:2]], [Path(__file__).name] * 2, [str(each.message) for each in caught])
+        with self.assertRaises(TypeError):
+            meter.meter_ops(self.ops, fp=self.ops)
+        with self.assertRaisesRegex(oplat.InputError, "fp is 3; expected a list of candidates"):  # an argument of the class
+            converter.register(dict, self.folder / "new", fp=3, input_shape=[[1, 8]])
+        for function, names in ((converter.generate_ops_list, {"path": "no.yaml", "fp": "ops"}), (converter.register, {"ops": 3, "fp": "ops"})):
+            with self.assertRaises(oplat.InputError), contextlib.chdir(self.folder):
+                function(**names)
+
+
 class Corrections(Folder):
     def pairs(self, lines, head=",model,latency_true(ms),latency_pred(ms),modules,result_bytes"):
         path = self.folder / "pairs.csv"
