@@ -21,6 +21,7 @@ struct Yaml {
   using Map = std::vector<YamlEntry>;  ///< in the file's order, every name once
   std::variant<std::string, List, Map> data;
   int line = 0;
+  bool quoted = false;  ///< a text in quotes, which stands for no number, truth value or null
 
   [[nodiscard]] const std::string* text() const { return std::get_if<std::string>(&data); }
   [[nodiscard]] const List* list() const { return std::get_if<List>(&data); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -42,13 +43,24 @@ Attributes scalar(const std::string& text) {
   if (is_one_of(text, kTrue)) return true;
   if (is_one_of(text, kFalse)) return false;
   if (const auto integer = base::parse_int(text)) return *integer;
-  if (const auto real = base::parse_double(text)) return *real;
+  // "inf" and "nan" are words; JSON would make null of them.
+  if (const auto real = base::parse_double(text); real && std::isfinite(*real)) return *real;
   return text;
+}
+
+/// JSON, which the space becomes, is UTF-8.
+bool is_utf8(std::string_view bytes) {
+  try {
+    static_cast<void>(Attributes(std::string(bytes)).dump());
+    return true;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
 }
 
 /// A candidate: a scalar, or a list of them, which is one candidate.
 Result<Attributes> candidate(std::string_view name, const Yaml& yaml) {
-  if (const std::string* text = yaml.text()) return scalar(*text);
+  if (const std::string* text = yaml.text()) return yaml.quoted ? Attributes(*text) : scalar(*text);
   if (yaml.list() == nullptr)
     return wrong(name, yaml.line, "{} as a candidate; expected a value or a list",
                  yaml.described());
@@ -225,6 +237,7 @@ bool is_space(std::string_view name, std::string_view bytes) {
 }
 
 Result<ExpandedSpace> expand_space(std::string_view name, std::string_view bytes) {
+  if (!is_utf8(bytes)) return fail(Code::Input, "{}: is not UTF-8; expected YAML", name);
   OPLAT_TRY(yaml, base::parse_yaml(name, bytes));
   if (yaml.map() == nullptr || yaml.map()->empty()) {
     return wrong(name, yaml.line,

@@ -108,6 +108,15 @@ class Tables(Files):
                            ("torch.nn: {A: {b: [1], input_shape: [[1, -1]]}}", "dimension -1"), ("a: {b: [", "bad.yaml")):
             with self.assertRaisesRegex(oplat.InputError, word):
                 parse_yaml(self.write("bad.yaml", text))
+        self.write("bad.yaml", "torch.nn").write_bytes(b"torch.nn: {A: {b: ['\xff'], input_shape: [[1]]}}")
+        with self.assertRaisesRegex(oplat.InputError, "bad.yaml: is not UTF-8"):
+            parse_yaml(self.folder / "bad.yaml")
+
+    def test_scalars_are_what_yaml_says(self):
+        values = "[1, -2, 1.5, 1e-3, true, no, null, text, 'two words', inf, nan, [1, [2]], '', '3', \"yes\", ~]"
+        found = parse_yaml(self.write("ops.yaml", f"p: {{A: {{b: {values}, input_shape: [{', '.join(['[1]'] * 16)}]}}}}"))
+        self.assertEqual([each["parameters"]["b"] for each in found],
+                         [1, -2, 1.5, 1e-3, True, False, None, "text", "two words", "inf", "nan", [1, [2]], "", "3", "yes", None])
 
 
 @unittest.skipUnless(torch, "torch is not installed")
