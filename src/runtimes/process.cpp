@@ -112,7 +112,7 @@ struct ChildSetup {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT, SIGXFSZ})
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT, SIGXFSZ, SIGCHLD})
     ::signal(signal, SIG_DFL);
   if (::dup2(setup.input, 0) < 0 || ::dup2(setup.output, 1) < 0 || ::dup2(setup.errors, 2) < 0) {
     report_and_exit(setup.report, Step::Descriptors);
@@ -301,8 +301,9 @@ void Process::close_input() {
 bool Process::ended() const {
   if (pid_ < 0) return true;
   siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == pid_;
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+    return errno == ECHILD;  // reaped by the system: a program that links us ignores SIGCHLD
+  return info.si_pid == pid_;
 }
 
 bool Process::wait(std::chrono::milliseconds grace) const {
@@ -320,11 +321,14 @@ std::string Process::finish() {
   // else yet.
   ::kill(-pid_, SIGKILL);
   int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
+  pid_t reaped = 0;
+  do {
+    reaped = ::waitpid(pid_, &status, 0);
+  } while (reaped < 0 && errno == EINTR);
   pid_ = -1;
   drain_errors();
   show_errors("", true);
+  if (reaped < 0) return "how is not known, since this program ignores SIGCHLD";
   if (WIFSIGNALED(status)) return signal_text(WTERMSIG(status));
   return fmt::format("exit status {}", WEXITSTATUS(status));
 }

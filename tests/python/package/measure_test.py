@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 import oplat
 from support import IS_WHEEL, RELU, network, sample, scratch
@@ -128,6 +129,18 @@ class MeasureTest(unittest.TestCase):
             time.sleep(0.001)
         thread.join()
         self.assertGreater(ticks, 20)
+
+    def test_a_program_that_ignores_its_children(self):
+        """The system reaps them then, and nobody learns how they ended."""
+        self.addCleanup(signal.signal, signal.SIGCHLD, signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertGreaterEqual(oplat.profile([], self.path, "reference", 1, keys=[RELU]).measured, 1)
+        program = os.path.join(os.path.dirname(self.path), "ends")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexit 3\n")
+        os.chmod(program, 0o755)
+        with unittest.mock.patch.dict(os.environ, {"OPLAT_PROGRAM": program}):
+            with self.assertRaisesRegex(oplat.RuntimeUnavailable, "worker ended: .*ignores SIGCHLD"):
+                oplat.profile([], self.path, "reference", 1, keys=KEYS[:1])
 
     def test_every_kernel_failed(self):
         with self.assertRaises(oplat.RuntimeUnavailable) as caught:
