@@ -37,7 +37,7 @@ class OpLut:
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Uses a file; what is added later is added to it."""
-        self.path, self.is_temporary = Path(path), False
+        self.path, self.is_temporary = Path(path).absolute(), False
 
     def clear(self) -> None:
         """Goes on with an empty table, in a temporary file. The file of before stays as it is."""
@@ -71,7 +71,7 @@ class RunTimeAPI:
     """Times of operators and nets, from <db_dir>/<device>-op_lut_database.json, or as it was downloaded."""
 
     def __init__(self, db_dir: str | os.PathLike[str] = "../", rand_digits: int = 8) -> None:
-        self.db_dir = Path(db_dir)
+        self.db_dir = Path(db_dir).absolute()
 
     def file_of(self, device: str) -> Path:
         """As `oplat lut` looks for it."""

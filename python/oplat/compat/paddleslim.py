@@ -29,8 +29,11 @@ class TableLatencyPredictor:
         self.table_file = os.fspath(table_file)
         self.is_name = self.table_file in self.hardware_list
         self.predictor_state = False
-        if not self.is_name and not os.path.isfile(self.table_file):
+        if self.is_name:
+            return
+        if not os.path.isfile(self.table_file):
             raise InputError(f"{self.table_file}: no such file, and not one of {', '.join(self.hardware_list)}; add_hardware() adds names")
+        self.table_file = os.path.abspath(self.table_file)
 
     @classmethod
     def add_hardware(cls, hardware: str) -> None:

@@ -40,7 +40,7 @@ def find_libraries(device_name: str, folder: str | os.PathLike[str] | None) -> P
                                                         *map(Path, filter(None, os.environ.get("OPLAT_TABLES", "").split(os.pathsep)))]
     for place in places:
         if (place / device_name).is_dir():
-            return place
+            return place.absolute()  # the same one wherever the program goes
     raise InputError(f"no folder {device_name} with libraries (conv_data.out) in {', '.join(map(str, places))}")
 
 

@@ -150,6 +150,13 @@ class PaddleSlim(Folder):
         self.assertLess(by_name, by_name.prediction.hi)
         self.assertIn("predicted latency = 7.9375ms", str(by_name.prediction))
 
+    def test_a_file_stays_that_file_in_another_folder(self):
+        predictor = paddleslim.TableLatencyPredictor(table_file="./SD710_threads_4_power_mode_0.pkl")
+        self.files = {name: self.folder / file for name, file in self.files.items()}
+        (self.folder / "other").mkdir()
+        os.chdir("other")
+        self.assertEqual(self.predicted(predictor)[0], 7.9375)
+
     def test_hardware_may_be_added(self):
         Path("SD710_threads_4_power_mode_0.pkl").rename("Phone_threads_4_power_mode_0.pkl")
         with self.assertRaisesRegex(oplat.InputError, "Phone: no such file.*add_hardware"):
@@ -343,7 +350,7 @@ class MobileVision(Folder):
             api.get_op_runtime({**self.queries[0], "device": "nowhere"})
 
     def test_tables_are_edited(self):
-        from oplat.compat.mobile_vision import OpLut
+        from oplat.compat.mobile_vision import OpLut, RunTimeAPI
 
         lut, query = OpLut(), {"op_type": "Int8Conv", "op_args": [], "input_shapes": [[1, 10]], "input_dtypes": [6], "device": "phone"}
         self.assertEqual(lut.find_op(query), [])
@@ -353,6 +360,13 @@ class MobileVision(Folder):
         self.assertEqual([each["runtime_us_p50"] for each in lut.find_op(query)], [30])
         lut.load(self.folder / "db" / "phone-op_lut_database.json")
         self.assertEqual(lut.find_op(self.queries[2])[0]["runtime_us_p50"], 30.0)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        lut.load("db/phone-op_lut_database.json")
+        api = RunTimeAPI("db")
+        os.chdir("net")
+        self.assertEqual(lut.find_op(self.queries[2])[0]["runtime_us_p50"], 30.0)
+        self.assertEqual(api.get_op_runtime(self.queries[2]), 30.0)
         lut.clear()
         self.assertEqual(lut.find_op(self.queries[2]), [])
         for record in ({**query, "runtime_us_p50": -1}, {**query, "color": "red", "runtime_us_p50": 1}, {**query, "runtime_us_p50": float("nan")}):
