@@ -13,6 +13,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from oplat import compat as compat
+    from oplat import mmt as mmt
     from oplat import torch as torch
     from oplat._core import (
         Context as Context,
@@ -65,6 +67,8 @@ _CORE = ("Context", "Device", "Document", "FitResult", "Key", "KernelTime", "Mea
          "Measurement", "Objective", "Plan", "PlanKernel", "Prediction", "ProfileResult", "Progress",
          "Refusal", "Rows", "Setting", "Table", "Tensor", "Timing", "ValidatedModel", "Validation",
          "__commit__", "__version__", "measure", "plan", "profile", "program")
+# Not in __all__: `from oplat import *` would put its `torch` in the place of PyTorch.
+_MODULES = ("compat", "mmt", "torch")
 
 __all__ = sorted(name for name in (*_ERRORS, *_CORE) if not name.startswith("_"))
 
@@ -74,8 +78,8 @@ def __getattr__(name: str) -> object:
         from oplat import errors as source
     elif name in _CORE:
         from oplat import _core as source  # type: ignore[no-redef]
-    elif name == "torch":  # not in __all__, since it has the name of PyTorch's package
-        return importlib.import_module("oplat.torch")
+    elif name in _MODULES:
+        return importlib.import_module(f"oplat.{name}")
     else:
         raise AttributeError(f"module 'oplat' has no attribute {name!r}")
     value = getattr(source, name)
@@ -84,4 +88,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ERRORS, *_CORE, "torch"})
+    return sorted({*globals(), *_ERRORS, *_CORE, *_MODULES})

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, Union
+from typing import TYPE_CHECKING, Protocol, Union
+
+if TYPE_CHECKING:
+    import numpy.typing
 
 
 class SerializableModel(Protocol):
@@ -16,3 +19,5 @@ class SerializableModel(Protocol):
 Model = Union[str, "os.PathLike[str]", bytes, SerializableModel]
 Models = Union[Model, Iterable[Model]]
 Shapes = Mapping[str, Sequence[int]]
+# A path or a word as for `--input`, or an array.
+Inputs = Mapping[str, Union[str, "os.PathLike[str]", "numpy.typing.ArrayLike"]]

@@ -11,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "python/arrow.hpp"
+#include "python/documents.hpp"
 
 namespace oplat::python {
 
@@ -148,11 +149,12 @@ nb::object stream_capsule(const Rows& rows) {
 }  // namespace
 
 void bind_columns(nb::module_& module) {
-  nb::class_<Rows>(module, "Rows",
-                   "Columns of equal length: numpy arrays by name, and Arrow data.\n\n"
-                   "`pandas.DataFrame(rows.to_numpy())`, `polars.DataFrame(rows)` and\n"
-                   "`pyarrow.table(rows)` make a frame; the last two copy nothing.")
-      .def("__len__", [](const Rows& rows) { return rows.data->length; })
+  nb::class_<Rows> bound(module, "Rows",
+                         "Columns of equal length: numpy arrays by name, and Arrow data.\n\n"
+                         "`pandas.DataFrame(rows.to_numpy())`, `polars.DataFrame(rows)` and\n"
+                         "`pyarrow.table(rows)` make a frame; the last two copy nothing.");
+  def_result(bound);
+  bound.def("__len__", [](const Rows& rows) { return rows.data->length; })
       .def_prop_ro("columns", names_of, "Names of the columns, in order.")
       .def("keys", names_of, "As `columns`: Rows can be used as a mapping.")
       .def(
@@ -171,6 +173,15 @@ void bind_columns(nb::module_& module) {
           },
           nb::sig("def to_numpy(self) -> dict[str, numpy.typing.NDArray[typing.Any]]"),
           "All columns by name.")
+      .def(
+          "__array__",
+          [](const Rows&, const nb::args&, const nb::kwargs&) -> nb::object {
+            throw nb::type_error(
+                "Rows are columns of several types, not one array: take one of them, such as "
+                "rows['median_ms'], or to_numpy()");
+          },
+          nb::sig("def __array__(self, *args: object, **named: object) -> typing.NoReturn"),
+          "A TypeError: pandas would make a frame of the columns' names.")
       .def("__arrow_c_schema__", schema_capsule, nb::sig("def __arrow_c_schema__(self) -> object"))
       .def(
           "__arrow_c_array__",

@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "python/errors.hpp"
+#include "python/models.hpp"
 #include "report/html_documents.hpp"
 #include "report/renderer.hpp"
 
@@ -137,7 +138,8 @@ void bind_prediction(nb::module_& module) {
 void bind_validation(nb::module_& module) {
   using Model = predict::ValidatedModel;
   nb::class_<Model>(module, "ValidatedModel", "A model, predicted and measured.")
-      .def_ro("name", &Model::name)
+      .def_prop_ro(
+          "name", [](const Model& model) { return base::printable(model.name, std::string::npos); })
       .def_prop_ro(
           "predicted_ms",
           [](const Model& model) -> std::optional<double> {
@@ -198,7 +200,7 @@ void bind_campaigns(nb::module_& module) {
   };
   nb::class_<ProfileResult, Document>(module, "ProfileResult", "What became of a campaign.")
       .def_prop_ro("table",
-                   [](const ProfileResult& r) { return r.as<report::ProfileReport>().table; })
+                   [](const ProfileResult& r) { return Path{r.as<report::ProfileReport>().table}; })
       .def_prop_ro(
           "kernels", [of](const ProfileResult& r) { return of(r).kernels.total; },
           "Rows of kernels that were asked for.")
@@ -217,7 +219,7 @@ void bind_campaigns(nb::module_& module) {
       });
   using Line = report::Measurement::Line;
   nb::class_<Line>(module, "MeasuredModel", "A model with its measured time.")
-      .def_ro("path", &Line::path)
+      .def_prop_ro("path", [](const Line& line) { return Path{line.path}; })
       .def_ro("batch", &Line::batch)
       .def_prop_ro("timing", [](const Line& line) { return api::timing_of(line.timing); })
       .def_prop_ro(
@@ -259,7 +261,9 @@ void bind_plan(nb::module_& module) {
                            base::printable(kernel.key, 200));
       });
   nb::class_<Plan, Document>(module, "Plan", "The kernels that a runtime executes for a model.")
-      .def_prop_ro("model", [](const Plan& plan) { return plan_of(plan).model; })
+      .def_prop_ro(
+          "model",
+          [](const Plan& plan) { return base::printable(plan_of(plan).model, std::string::npos); })
       .def_prop_ro(
           "source", [](const Plan& plan) { return plan_of(plan).source; },
           "'runtime' or 'rules:NAME'.")
@@ -348,8 +352,10 @@ Validation::Validation(app::ValidateResult result)
 }
 
 void bind_documents(nb::module_& module) {
-  nb::class_<Document>(module, "Document",
-                       "A result. `str()` of it is what the command line prints.")
+  nb::class_<Document> bound(module, "Document",
+                             "A result. `str()` of it is what the command line prints.");
+  def_result(bound);
+  bound
       .def_ro("warnings", &Document::warnings,
               "Everything that the command line would warn of, one sentence each.")
       .def_ro("notes", &Document::notes, "What may be of interest but needs no action.")

@@ -2,7 +2,9 @@
 /// Documents: results of use cases, which print as the command line prints them.
 #pragma once
 
+#include <fmt/format.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include <memory>
 #include <string>
@@ -65,6 +67,39 @@ struct Measurement : Document {
 struct Plan : Document {
   using Document::Document;
 };
+
+/// Copies of what never changes are itself: configurations that hold one are copied by search
+/// libraries.
+template <class Class>
+void def_immutable(Class& bound) {
+  namespace nb = nanobind;
+  using namespace nb::literals;
+  bound
+      .def(
+          "__copy__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __copy__(self) -> typing.Any"))
+      .def(
+          "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a,
+          nb::sig("def __deepcopy__(self, memo: object) -> typing.Any"));
+}
+
+/// Likewise, and what has no form that another process could read says what has.
+template <class Class>
+void def_result(Class& bound) {
+  namespace nb = nanobind;
+  def_immutable(bound);
+  bound.def(
+      "__reduce__",
+      [](nb::handle self) -> nb::object {
+        throw nb::type_error(
+            fmt::format("{} cannot be pickled; give another process what it needs of it: numbers, "
+                        "texts, or {}()",
+                        nb::type_name(self.type()).c_str(),
+                        nb::hasattr(self, "to_numpy") ? "to_numpy" : "to_dict")
+                .c_str());
+      },
+      nb::sig("def __reduce__(self) -> tuple[object, ...]"));
+}
 
 void bind_documents(nanobind::module_& module);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/events.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
@@ -10,6 +11,13 @@
 namespace oplat::python {
 
 constexpr std::chrono::milliseconds kBetweenSignalChecks{20};
+
+PythonEvents::PythonEvents(nb::handle progress) : progress_(nb::borrow(progress)) {
+  if (!progress.is_none() && PyCallable_Check(progress.ptr()) == 0)
+    throw nb::type_error(fmt::format("progress: expected a callable or None, found {}",
+                                     Py_TYPE(progress.ptr())->tp_name)
+                             .c_str());
+}
 
 void PythonEvents::progress(const app::Progress& progress) {
   if (progress_.is_none() || raised_) return;

@@ -35,8 +35,8 @@ struct Progress {
 class PythonEvents final : public app::Events {
  public:
   PythonEvents() : progress_(nb::none()) {}
-  /// `progress` is a callable or None.
-  explicit PythonEvents(nb::handle progress) : progress_(nb::borrow(progress)) {}
+  /// `progress` is a callable or None. Throws TypeError for anything else.
+  explicit PythonEvents(nb::handle progress);
   void progress(const app::Progress& progress) override;
   void warn(std::string_view text) override;
   void note(std::string_view text) override;

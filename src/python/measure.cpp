@@ -17,7 +17,9 @@
 #include "app/profile.hpp"
 #include "app/rules_plan.hpp"
 #include "base/message.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
+#include "oplat/key.hpp"
 #include "python/documents.hpp"
 #include "python/errors.hpp"
 #include "python/events.hpp"
@@ -31,12 +33,18 @@ using namespace nb::literals;
 
 namespace {
 
+const char* type_of(nb::handle value) { return Py_TYPE(value.ptr())->tp_name; }
+
 /// Seconds as a number, or "4m".
 std::optional<double> budget_seconds(const nb::object& budget) {
   if (budget.is_none()) return std::nullopt;
   if (PyUnicode_Check(budget.ptr()))
     return value_of(base::parse_duration_ns(nb::cast<std::string>(budget))) / 1e9;
-  const double seconds = nb::cast<double>(budget);
+  double seconds = 0;
+  if (!nb::try_cast(budget, seconds))
+    throw nb::type_error(
+        fmt::format("budget: expected seconds, or a text such as '4m', found {}", type_of(budget))
+            .c_str());
   if (!(seconds > 0))
     raise({Code::Usage, fmt::format("budget {}: expected seconds above 0, or '4m'", seconds)});
   return seconds;
@@ -69,17 +77,34 @@ std::vector<std::string> paths_of(const std::vector<ModelFile>& files) {
 std::string table_path(const nb::object& table) {
   Path path;
   if (nb::try_cast(table, path)) return path.text;
-  if (nb::hasattr(table, "path")) return nb::cast<std::string>(table.attr("path"));
-  throw nb::type_error("table: expected a path or an oplat.Table");
+  if (nb::hasattr(table, "path") && nb::try_cast(table.attr("path"), path)) return path.text;
+  throw nb::type_error(
+      fmt::format("table: expected a path or an oplat.Table, found {}", type_of(table)).c_str());
 }
 
-/// A list of keys as the file that profile() reads.
-std::optional<ModelFile> keys_file(const std::optional<std::vector<std::string>>& keys) {
-  if (!keys) return std::nullopt;
+/// Of a text or an oplat.Key.
+std::string key_text(nb::handle key) {
+  if (nb::isinstance<Key>(key)) return nb::cast<Key&>(key).text();
+  std::string text;
+  if (!nb::try_cast(key, text))
+    throw nb::type_error(
+        fmt::format("keys: expected texts or oplat.Key, found {}", type_of(key)).c_str());
+  if (text.find('\n') != std::string::npos)
+    raise({Code::Usage, fmt::format("keys: {}: expected one line", base::printable(text, 200))});
+  return text;
+}
+
+/// Keys, or a single one, as the file that profile() reads.
+std::optional<ModelFile> keys_file(const nb::object& keys) {
+  if (keys.is_none()) return std::nullopt;
+  std::string text;
+  if (nb::isinstance<Key>(keys) || PyUnicode_Check(keys.ptr())) {
+    text = key_text(keys) + "\n";
+  } else {
+    for (const nb::handle key : nb::iter(keys)) text += key_text(key) + "\n";
+  }
   auto folder = value_of(base::TemporaryFolder::create("oplat-keys"));
   const std::string path = (folder.path() / "keys.txt").string();
-  std::string text;
-  for (const std::string& key : *keys) text += key + "\n";
   check(base::write_file(path, text));
   return ModelFile{path, "keys", std::move(folder)};
 }
@@ -112,8 +137,8 @@ app::CampaignOptions campaign_options(const CampaignArguments& from, const char*
 ProfileResult profile(const nb::object& models, const nb::object& table, const std::string& runtime,
                       const nb::object& budget, std::int64_t threads, const std::string& precision,
                       const Texts& options, const std::string& device, const Shapes& shapes,
-                      std::optional<std::int64_t> batch, const Texts& inputs,
-                      const std::optional<std::vector<std::string>>& keys, std::uint64_t seed,
+                      std::optional<std::int64_t> batch, const nb::object& inputs,
+                      const nb::object& keys, std::uint64_t seed,
                       std::optional<double> target_error, bool retry_refused, bool retry_loaded,
                       const std::vector<std::string>& worker_arguments,
                       const nb::object& progress) {
@@ -121,7 +146,8 @@ ProfileResult profile(const nb::object& models, const nb::object& table, const s
   const auto listed = keys_file(keys);
   app::ProfileRequest request;
   request.models = paths_of(files);
-  request.inputs = model_inputs(shapes, batch, inputs);
+  const GivenInputs given = model_inputs(shapes, batch, inputs);
+  request.inputs = given.of_model;
   if (listed) request.keys_file = listed->path;
   request.table = table_path(table);
   request.runtime = runtime_request(runtime, threads, precision, options, device, worker_arguments);
@@ -151,14 +177,15 @@ Measurement measure_all(const nb::object& models, const std::string& runtime,
                         const nb::object& budget, const nb::object& table, std::int64_t threads,
                         const std::string& precision, const Texts& options,
                         const std::string& device, const Shapes& shapes,
-                        std::optional<std::int64_t> batch, const Texts& inputs, std::uint64_t seed,
-                        std::optional<double> target_error,
+                        std::optional<std::int64_t> batch, const nb::object& inputs,
+                        std::uint64_t seed, std::optional<double> target_error,
                         const std::vector<std::string>& worker_arguments,
                         const nb::object& progress) {
   const auto files = model_files(models);
   app::MeasureRequest request;
   request.models = paths_of(files);
-  request.inputs = model_inputs(shapes, batch, inputs);
+  const GivenInputs given = model_inputs(shapes, batch, inputs);
+  request.inputs = given.of_model;
   if (!table.is_none()) request.table = table_path(table);
   request.runtime = runtime_request(runtime, threads, precision, options, device, worker_arguments);
   request.campaign = campaign_options({budget, seed, target_error, false}, "oplat.measure");
@@ -182,26 +209,26 @@ Measurement measure_all(const nb::object& models, const std::string& runtime,
 Plan plan(const nb::object& model, const std::optional<std::string>& runtime,
           const std::optional<std::string>& rules, std::int64_t threads,
           const std::string& precision, const Texts& options, const Shapes& shapes,
-          std::optional<std::int64_t> batch, const Texts& inputs,
+          std::optional<std::int64_t> batch, const nb::object& inputs,
           const std::vector<std::string>& worker_arguments) {
   if (runtime.has_value() == rules.has_value())
     raise({Code::Usage, "plan: give either runtime or rules"});
   const ModelFile file = model_file(model);
-  const app::ModelInputs of_model = model_inputs(shapes, batch, inputs);
+  const GivenInputs given = model_inputs(shapes, batch, inputs);
   PythonEvents events;
   if (rules) {
     const std::string name = "rules:" + *rules;
     auto made = events.run([&]() -> Result<app::RulesPlan> {
       OPLAT_TRY(asked, app::rules_asked(name, precision));
       OPLAT_CHECK(app::check_model_file(file.path));
-      OPLAT_TRY(read, app::read_rules_model(file.path, of_model.shapes));
+      OPLAT_TRY(read, app::read_rules_model(file.path, given.of_model.shapes));
       return app::plan_model_by_rules(read, asked.set, asked.options);
     });
     return Plan(std::move(made.plan));
   }
   app::RuntimePlanRequest request;
   request.model = file.path;
-  request.inputs = of_model;
+  request.inputs = given.of_model;
   request.runtime = runtime_request(*runtime, threads, precision, options, "", worker_arguments);
   for (const std::string& text : file.warnings) events.warn(text);
   auto made = events.run([&] { return app::runtime_plan(request, events); });
@@ -214,13 +241,56 @@ Plan plan(const nb::object& model, const std::optional<std::string>& runtime,
 
 }  // namespace
 
-app::ModelInputs model_inputs(const Shapes& shapes, std::optional<std::int64_t> batch,
-                              const Texts& data) {
-  app::ModelInputs inputs;
-  if (shapes) inputs.shapes.shapes = *shapes;
-  inputs.shapes.batch = batch;
-  if (data) inputs.data = *data;
-  return inputs;
+namespace {
+
+/// Removed by the process that made it: a forked child has a copy of whatever holds it.
+std::shared_ptr<base::TemporaryFolder> folder_of_arrays() {
+  auto folder = std::make_unique<base::TemporaryFolder>(
+      value_of(base::TemporaryFolder::create("oplat-inputs")));
+  return {folder.release(), [owner = ::getpid()](base::TemporaryFolder* made) {
+            if (::getpid() == owner) delete made;
+          }};
+}
+
+/// As runtimes read it: elements one after the other, in the machine's byte order.
+void save_array(nb::handle value, const std::string& path) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  const nb::object array = numpy.attr("asarray")(value);
+  const nb::object dtype = array.attr("dtype").attr("newbyteorder")("=");
+  numpy.attr("save")(path, array.attr("astype")(dtype, "order"_a = "C"), "allow_pickle"_a = false);
+}
+
+bool is_array(nb::handle value) {
+  return nb::hasattr(value, "__array__") || PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
+}
+
+}  // namespace
+
+GivenInputs model_inputs(const Shapes& shapes, std::optional<std::int64_t> batch, nb::handle data) {
+  GivenInputs given;
+  if (shapes) given.of_model.shapes.shapes = *shapes;
+  given.of_model.shapes.batch = batch;
+  if (data.is_none()) return given;
+  std::map<std::string, nb::object> values;
+  if (!nb::try_cast(data, values))
+    throw nb::type_error(
+        fmt::format("inputs: expected a dict from names to data, found {}", type_of(data)).c_str());
+  for (const auto& [name, value] : values) {
+    Path path;
+    if (!nb::try_cast(value, path)) {
+      if (!is_array(value))
+        throw nb::type_error(fmt::format("inputs: {}: expected an array, the path of a .npy file, "
+                                         "'zeros', 'ones' or 'uniform:LO:HI', found {}",
+                                         base::printable(name), type_of(value))
+                                 .c_str());
+      if (!given.arrays) given.arrays = folder_of_arrays();
+      const std::string file = fmt::format("{}.npy", given.of_model.data.size());
+      path.text = (given.arrays->path() / file).string();
+      save_array(value, path.text);
+    }
+    given.of_model.data[name] = path.text;
+  }
+  return given;
 }
 
 namespace {
@@ -272,7 +342,9 @@ void bind_measure(nb::module_& module) {
           "runtime: str = 'onnxruntime', budget: float | str | None = None, *, "
           "threads: int = 1, precision: str = '', options: dict[str, str] | None = None, "
           "device: str = '', shapes: oplat._types.Shapes | None = None, batch: int | None = None, "
-          "inputs: dict[str, str] | None = None, keys: list[str] | None = None, "
+          "inputs: oplat._types.Inputs | None = None, keys: collections.abc.Iterable[str | Key] | "
+          "str | "
+          "Key | None = None, "
           "seed: int = 1, target_error: float | None = None, retry_refused: bool = "
           "False, retry_loaded: bool = False, worker_arguments: list[str] = [], "
           "progress: collections.abc.Callable[[Progress], object] | None = None) -> "
@@ -293,7 +365,7 @@ void bind_measure(nb::module_& module) {
           "| None = None, table: str | os.PathLike[str] | Table | None = None, *, "
           "threads: int = 1, precision: str = '', options: dict[str, str] | None = None, "
           "device: str = '', shapes: oplat._types.Shapes | None = None, batch: int | None = None, "
-          "inputs: dict[str, str] | None = None, seed: int = 1, target_error: float | "
+          "inputs: oplat._types.Inputs | None = None, seed: int = 1, target_error: float | "
           "None = None, worker_arguments: list[str] = [], progress: "
           "collections.abc.Callable[[Progress], object] | None = None) -> Measurement"),
       "Measures whole models end to end. A model that fails is in `refusals`.");
@@ -306,7 +378,7 @@ void bind_measure(nb::module_& module) {
           "def plan(model: oplat._types.Model, *, runtime: str | None = None, rules: str | None = "
           "None, threads: int = 1, precision: str = '', options: dict[str, str] | None = "
           "None, shapes: oplat._types.Shapes | None = None, batch: int | None = None, inputs: "
-          "dict[str, str] | None = None, worker_arguments: list[str] = []) -> Plan"),
+          "oplat._types.Inputs | None = None, worker_arguments: list[str] = []) -> Plan"),
       "The kernels of a model: asked of a runtime, or by the fusion rules of a name.");
 }
 

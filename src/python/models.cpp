@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/models.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -37,13 +38,21 @@ ModelFile model_of_graph(nb::handle graph) {
 
 ModelFile model_file(nb::handle model) {
   if (PyUnicode_Check(model.ptr())) {
-    std::string path = nb::cast<Path>(model).text;
-    return {path, path, std::nullopt};
+    Path path;
+    if (!nb::try_cast(model, path))
+      throw nb::value_error("the path of a model has a character that no file's name has");
+    return {path.text, path.text, std::nullopt};
   }
   if (PyBytes_Check(model.ptr())) return model_of_bytes(nb::borrow<nb::bytes>(model));
   if (nb::hasattr(model, kGraphMethod)) return model_of_graph(model);
-  if (nb::hasattr(model, "SerializeToString"))
-    return model_of_bytes(nb::cast<nb::bytes>(model.attr("SerializeToString")()));
+  if (nb::hasattr(model, "SerializeToString")) {
+    const nb::object content = model.attr("SerializeToString")();
+    if (!PyBytes_Check(content.ptr()))
+      throw nb::type_error(fmt::format("SerializeToString() of a model gave {}, not bytes",
+                                       Py_TYPE(content.ptr())->tp_name)
+                               .c_str());
+    return model_of_bytes(nb::borrow<nb::bytes>(content));
+  }
   Path path;
   if (!nb::try_cast(model, path))
     throw nb::type_error(
@@ -52,17 +61,18 @@ ModelFile model_file(nb::handle model) {
   return {path.text, path.text, std::nullopt};
 }
 
+bool is_one_model(nb::handle models) {
+  if (PyList_Check(models.ptr()) || PyTuple_Check(models.ptr())) return false;
+  Path path;
+  return PyUnicode_Check(models.ptr()) || PyBytes_Check(models.ptr()) ||
+         nb::hasattr(models, "SerializeToString") || nb::try_cast(models, path);
+}
+
 std::vector<ModelFile> model_files(nb::handle models) {
   std::vector<ModelFile> files;
-  const bool several = PyList_Check(models.ptr()) || PyTuple_Check(models.ptr());
-  if (!several) {
-    Path path;
-    const bool single = PyBytes_Check(models.ptr()) || nb::hasattr(models, "SerializeToString") ||
-                        nb::try_cast(models, path);
-    if (single) {
-      files.push_back(model_file(models));
-      return files;
-    }
+  if (is_one_model(models)) {
+    files.push_back(model_file(models));
+    return files;
   }
   for (const nb::handle model : nb::iter(models)) files.push_back(model_file(model));
   return files;

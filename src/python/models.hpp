@@ -14,7 +14,8 @@
 
 namespace oplat::python {
 
-/// A path, or anything that has one (`os.PathLike`).
+/// A path, or anything that has one (`os.PathLike`), as the system has it: bytes that Python keeps
+/// in surrogates are themselves.
 struct Path {
   std::string text;
 };
@@ -31,6 +32,8 @@ struct ModelFile {
 /// `bytes`, an object with SerializeToString() (`onnx.ModelProto`), an oplat.torch.Graph, else a
 /// path. Throws TypeError for anything else, and WriteError if no temporary file can be made.
 ModelFile model_file(nanobind::handle model);
+/// Whether it is a model, not a list of them: a path's text could be taken for a list of letters.
+bool is_one_model(nanobind::handle models);
 /// The files of a list of models, or of a single one.
 std::vector<ModelFile> model_files(nanobind::handle models);
 /// Says what the makers of models warn of.
@@ -47,14 +50,17 @@ struct type_caster<oplat::python::Path> {
     PyObject* path = PyOS_FSPath(source.ptr());
     if (path == nullptr) return PyErr_Clear(), false;
     const object kept = steal(path);
-    Py_ssize_t size = 0;
-    const char* text = PyUnicode_Check(path) ? PyUnicode_AsUTF8AndSize(path, &size) : nullptr;
-    if (text == nullptr) return PyErr_Clear(), false;
-    value.text.assign(text, static_cast<std::size_t>(size));
-    return true;
+    if (!PyUnicode_Check(path)) return false;
+    PyObject* bytes = PyUnicode_EncodeFSDefault(path);
+    if (bytes == nullptr) return PyErr_Clear(), false;
+    const object kept_bytes = steal(bytes);
+    value.text.assign(PyBytes_AS_STRING(bytes), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes)));
+    // The system would read up to there, and find another file.
+    return value.text.find('\0') == std::string::npos;
   }
   static handle from_cpp(const oplat::python::Path& path, rv_policy, cleanup_list*) noexcept {
-    return PyUnicode_FromStringAndSize(path.text.data(), static_cast<Py_ssize_t>(path.text.size()));
+    return PyUnicode_DecodeFSDefaultAndSize(path.text.data(),
+                                            static_cast<Py_ssize_t>(path.text.size()));
   }
 };
 

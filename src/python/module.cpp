@@ -16,6 +16,10 @@
 NB_MODULE(_core, module) {
   namespace python = oplat::python;
   module.doc() = "Use the package `oplat`, which has all of this.";
+#ifndef __SANITIZE_ADDRESS__
+  // At the interpreter's end nanobind would list what daemon threads and the like still hold.
+  nanobind::set_leak_warnings(false);
+#endif
   module.attr("__version__") = std::string(oplat::version());
   module.attr("__commit__") = std::string(oplat::commit());
   python::register_fork_hooks();

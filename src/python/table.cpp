@@ -4,11 +4,15 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -42,10 +46,32 @@ void OpenTable::refuse_nested_use() {
          "interrupted; open another oplat.Table there"});
 }
 
+namespace {
+
+/// The path itself if the current folder is gone.
+std::string made_absolute(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.string();
+}
+
+}  // namespace
+
 TableHandle::TableHandle(std::string path, OpenOptions options)
-    : path_(std::move(path)), options_(std::move(options)), opened_(open()) {}
+    : path_(std::move(path)),
+      absolute_(made_absolute(path_)),
+      options_(std::move(options)),
+      opened_(open()) {}
 
 TableHandle::~TableHandle() { forget(); }
+
+std::string TableHandle::path() const {
+  return made_absolute(path_) == absolute_ ? path_ : absolute_;
+}
+
+void TableHandle::check_open() const {
+  if (!opened_) throw nb::value_error("the table is closed");
+}
 
 namespace {
 
@@ -64,7 +90,7 @@ std::shared_ptr<OpenTable> TableHandle::open() const {
   auto table = [&] {
     const nb::gil_scoped_release release;
     const InsideLibrary inside(CallLength::Short);
-    return Table::open(path_, options_, &said);
+    return Table::open(path(), options_, &said);
   }();
   if (!table) raise(table.error());
   return std::make_shared<OpenTable>(*std::move(table), std::move(said.texts));
@@ -78,7 +104,7 @@ void TableHandle::forget() {
 }
 
 std::shared_ptr<OpenTable> TableHandle::opened() {
-  if (!opened_) throw nb::value_error("the table is closed");
+  check_open();
   if (opened_->process != ::getpid()) reopen();
   return opened_;
 }
@@ -109,6 +135,13 @@ std::unique_ptr<Prediction> predict_one(TableHandle& handle, const app::PredictR
   return prediction;
 }
 
+/// What a call asks for besides models.
+struct Question {
+  app::PredictRequest request;
+  std::shared_ptr<base::TemporaryFolder> arrays;  ///< of GivenInputs
+  nb::kwargs given;                               ///< the arguments that say it
+};
+
 std::unique_ptr<Prediction> predict_model(TableHandle& handle, nb::handle model,
                                           app::PredictRequest request) {
   const ModelFile file = model_file(model);
@@ -121,10 +154,19 @@ std::vector<std::unique_ptr<Prediction>> predict_models(TableHandle& handle, nb:
                                                         app::PredictRequest request) {
   std::vector<std::unique_ptr<Prediction>> predictions;
   PythonEvents events;
-  for (const nb::handle model : nb::iter(models)) {
+  const auto predict = [&](nb::handle model) {
     const ModelFile file = model_file(model);
     request.model = file.path;
     predictions.push_back(predict_one(handle, request, file, events));
+  };
+  if (is_one_model(models)) {
+    predict(models);
+    return predictions;
+  }
+  for (const nb::handle model : nb::iter(models)) {
+    // Between two models of a list Python itself looks for no signal.
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    predict(model);
   }
   return predictions;
 }
@@ -132,7 +174,7 @@ std::vector<std::unique_ptr<Prediction>> predict_models(TableHandle& handle, nb:
 /// A callable for search libraries: one number of a prediction.
 struct Objective {
   nb::object table;
-  app::PredictRequest request;
+  Question question;
   std::string bound;
 };
 
@@ -148,7 +190,7 @@ void say_warnings(const Prediction& prediction) {
 
 double objective_value(const Objective& objective, nb::handle model) {
   const auto prediction =
-      predict_model(nb::cast<TableHandle&>(objective.table), model, objective.request);
+      predict_model(nb::cast<TableHandle&>(objective.table), model, objective.question.request);
   say_warnings(*prediction);
   const predict::Prediction& p = prediction->of();
   if (objective.bound == "ms") return *p.latency_ns / api::kNsPerMs;
@@ -169,14 +211,14 @@ T argument(const std::string& name, nb::handle value, const char* expected) {
 
 /// What a call asks for by its further arguments. By hand: a search makes thousands of calls that
 /// give few of them, and nanobind converts the defaults of the others anew in each.
-app::PredictRequest predict_request(const nb::kwargs& given) {
-  app::PredictRequest request;
+Question question_of(const nb::kwargs& given) {
+  Question question{{}, {}, given};
+  app::PredictRequest& request = question.request;
   request.plan.program = program();
-  if (given.size() == 0) return request;
+  if (given.size() == 0) return question;
   constexpr const char* kText = "str";
-  constexpr const char* kTexts = "dict[str, str]";
   Shapes shapes;
-  Texts data;
+  nb::object data = nb::none();
   std::optional<std::int64_t> batch;
   for (const auto& [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
@@ -195,9 +237,9 @@ app::PredictRequest predict_request(const nb::kwargs& given) {
     } else if (name == "batch") {
       batch = argument<std::optional<std::int64_t>>(name, value, "int");
     } else if (name == "inputs") {
-      data = argument<Texts>(name, value, kTexts);
+      data = nb::borrow(value);
     } else if (name == "options") {
-      if (auto options = argument<Texts>(name, value, kTexts))
+      if (auto options = argument<Texts>(name, value, "dict[str, str]"))
         request.rows.options = *std::move(options);
     } else if (name == "allow_setting_mismatch") {
       request.rows.allow_setting_mismatch = argument<bool>(name, value, "bool");
@@ -221,17 +263,19 @@ app::PredictRequest predict_request(const nb::kwargs& given) {
           fmt::format("unexpected keyword argument '{}'", base::printable(name)).c_str());
     }
   }
-  request.inputs = model_inputs(shapes, batch, data);
-  return request;
+  GivenInputs inputs = model_inputs(shapes, batch, data);
+  request.inputs = std::move(inputs.of_model);
+  question.arrays = std::move(inputs.arrays);
+  return question;
 }
 
-/// Defines a method whose further arguments say how to predict: `method(self, subject, request)`.
+/// Defines a method whose further arguments say how to predict: `method(self, subject, question)`.
 template <class Class, class Method, class... Extra>
 void def_predicting(Class& bound, const char* name, Method method, const Extra&... extra) {
   bound.def(
       name,
       [method](nb::handle self, nb::handle subject, const nb::kwargs& given) {
-        return method(self, subject, predict_request(given));
+        return method(self, subject, question_of(given));
       },
       extra..., "further"_a);
 }
@@ -240,7 +284,7 @@ void def_predicting(Class& bound, const char* name, Method method, const Extra&.
 #define OPLAT_PREDICTING                                                                           \
   "*, threads: int | None = None, shapes: oplat._types.Shapes | None = None, batch: int | None = " \
   "None, "                                                                                         \
-  "inputs: dict[str, str] | None = None, device: str | None = None, runtime: str | None = "        \
+  "inputs: oplat._types.Inputs | None = None, device: str | None = None, runtime: str | None = "   \
   "None, version: str | None = None, precision: str | None = None, options: dict[str, str] | "     \
   "None = None, allow_setting_mismatch: bool = False, plan: str = 'auto', level: float = 0.9, "    \
   "missing: typing.Literal['error', 'roofline', 'zero'] = 'error', estimator: "                    \
@@ -254,8 +298,8 @@ std::string options_text(const Setting& setting) {
   return base::join(words, " ");
 }
 
-/// Without the GIL.
-Result<Columns> row_columns(const Table& table, const RowFilter& filter) {
+/// Without the GIL. A signal ends it early, and run() of `events` raises.
+Result<Columns> row_columns(const Table& table, const RowFilter& filter, PythonEvents& events) {
   using Kind = Column::Kind;
   Column id("id", Kind::Int64), key("key", Kind::Text), device("device", Kind::Text),
       runtime("runtime", Kind::Text), version("version", Kind::Text),
@@ -286,7 +330,7 @@ Result<Columns> row_columns(const Table& table, const RowFilter& filter) {
     blocks.add(row.timing ? row.timing->blocks : std::int64_t{0});
     reason.add(row.timing ? std::nullopt : text(row.reason));
     flags.add(text(flags_text(row.flags)));
-    return true;
+    return !events.cancelled();
   });
   if (!status) return fail(status.error());
   Columns columns;
@@ -297,8 +341,8 @@ Result<Columns> row_columns(const Table& table, const RowFilter& filter) {
   return columns;
 }
 
-/// Without the GIL: the distinct keys of the rows, in order of first appearance.
-Result<Columns> kernel_columns(const Table& table, const RowFilter& filter) {
+/// Likewise: the distinct keys of the rows, in order of first appearance.
+Result<Columns> kernel_columns(const Table& table, const RowFilter& filter, PythonEvents& events) {
   struct Kernel {
     std::string key;
     std::int64_t rows = 0;
@@ -312,12 +356,12 @@ Result<Columns> kernel_columns(const Table& table, const RowFilter& filter) {
     if (added) kernels.push_back({row.key, 0, 0, {}, {}});
     Kernel& kernel = kernels[at->second];
     ++kernel.rows;
-    if (!row.timing) return true;
+    if (!row.timing) return !events.cancelled();
     ++kernel.timed;
     const double ms = row.timing->median_ms;
     kernel.min_ms = std::min(kernel.min_ms.value_or(ms), ms);
     kernel.max_ms = std::max(kernel.max_ms.value_or(ms), ms);
-    return true;
+    return !events.cancelled();
   });
   if (!status) return fail(status.error());
   using Kind = Column::Kind;
@@ -356,7 +400,7 @@ void def_columns(Class& bound, const char* name, Read read, const char* document
         const auto opened = handle.opened();
         PythonEvents events;
         return Rows{std::make_shared<const Columns>(
-            opened->use(events, [&] { return read(opened->table, filter); }))};
+            opened->use(events, [&] { return read(opened->table, filter, events); }))};
       },
       nb::kw_only(), "key"_a = nb::none(), "device"_a = nb::none(), "runtime"_a = nb::none(),
       "version"_a = nb::none(), "precision"_a = nb::none(), "threads"_a = nb::none(),
@@ -407,13 +451,14 @@ FitResult fit_table(TableHandle& handle, bool composition, bool kernels, const T
 Validation validate_table(TableHandle& handle, const nb::object& models, const std::string& runtime,
                           std::int64_t threads, const std::string& precision, const Texts& options,
                           const std::string& device, const Shapes& shapes,
-                          std::optional<std::int64_t> batch, const Texts& inputs, double level,
+                          std::optional<std::int64_t> batch, const nb::object& inputs, double level,
                           bool measure_anew, const std::vector<std::string>& worker_arguments,
                           const nb::object& progress) {
   const auto files = model_files(models);
   app::ValidateRequest request;
   for (const ModelFile& file : files) request.models.push_back(file.path);
-  request.inputs = model_inputs(shapes, batch, inputs);
+  const GivenInputs given = model_inputs(shapes, batch, inputs);
+  request.inputs = given.of_model;
   request.table = handle.path();
   request.runtime = runtime_request(runtime, threads, precision, options, device, worker_arguments);
   request.level = level;
@@ -440,11 +485,21 @@ void bind_table(nb::module_& module) {
                         "predictions are Python warnings of the class `oplat.PredictionWarning`.")
       .def("__call__", objective_value, "model"_a,
            nb::sig("def __call__(self, model: oplat._types.Model) -> float"))
-      .def_prop_ro("level", [](const Objective& o) { return o.request.options.level; })
+      .def_prop_ro("level", [](const Objective& o) { return o.question.request.options.level; })
       .def_ro("bound", &Objective::bound)
+      .def(
+          "__reduce__",
+          [](const Objective& objective) {
+            const nb::object make = nb::module_::import_("operator")
+                                        .attr("methodcaller")("as_objective", objective.bound,
+                                                              **objective.question.given);
+            return nb::make_tuple(make, nb::make_tuple(objective.table));
+          },
+          nb::sig("def __reduce__(self) -> tuple[object, ...]"),
+          "Pickled, it opens its table again.")
       .def("__repr__", [](const Objective& objective) {
         return fmt::format("<oplat.Objective: {} at {:.0f} %>", objective.bound,
-                           100 * objective.request.options.level);
+                           100 * objective.question.request.options.level);
       });
 
   nb::class_<TableHandle> table(
@@ -465,7 +520,27 @@ void bind_table(nb::module_& module) {
           "skip_bad_rows"_a = false,
           "Opens it for reading. `threads`, `precision` and `skip_bad_rows` are of another\n"
           "system's file, where it does not say them.")
-      .def_prop_ro("path", &TableHandle::path)
+      .def(
+          "__getstate__",
+          [](const TableHandle& handle) {
+            handle.check_open();
+            const OpenOptions& options = handle.options();
+            return std::tuple(Path{handle.absolute_path()}, options.threads, options.precision,
+                              options.skip_bad_rows);
+          },
+          nb::sig("def __getstate__(self) -> tuple[object, ...]"),
+          "Pickled, it is its path: another process opens the file for itself.")
+      .def("__setstate__",
+           [](TableHandle* self,
+              std::tuple<Path, std::optional<std::int64_t>, std::optional<std::string>, bool>
+                  state) {
+             new (self) TableHandle(
+                 std::get<0>(std::move(state)).text,
+                 {std::get<1>(state), std::get<2>(std::move(state)), std::get<3>(state)});
+           })
+      .def_prop_ro(
+          "path", [](const TableHandle& handle) { return Path{handle.path()}; },
+          "As it was given; absolute once the current folder is another one.")
       .def_prop_ro(
           "contexts",
           [](TableHandle& handle) {
@@ -502,8 +577,8 @@ void bind_table(nb::module_& module) {
               "their medians over cache states and settings.");
   def_predicting(
       table, "predict",
-      [](nb::handle self, nb::handle model, app::PredictRequest&& request) {
-        return predict_model(nb::cast<TableHandle&>(self), model, std::move(request));
+      [](nb::handle self, nb::handle model, Question&& question) {
+        return predict_model(nb::cast<TableHandle&>(self), model, std::move(question.request));
       },
       "model"_a,
       nb::sig("def predict(self, model: oplat._types.Model, " OPLAT_PREDICTING ") -> Prediction"),
@@ -514,22 +589,21 @@ void bind_table(nb::module_& module) {
       "answers.");
   def_predicting(
       table, "predict_many",
-      [](nb::handle self, nb::handle models, app::PredictRequest&& request) {
-        return predict_models(nb::cast<TableHandle&>(self), models, std::move(request));
+      [](nb::handle self, nb::handle models, Question&& question) {
+        return predict_models(nb::cast<TableHandle&>(self), models, std::move(question.request));
       },
       "models"_a,
       nb::sig("def predict_many(self, models: "
-              "collections.abc.Iterable[oplat._types.Model], " OPLAT_PREDICTING
-              ") -> list[Prediction]"),
+              "oplat._types.Models, " OPLAT_PREDICTING ") -> list[Prediction]"),
       "Predicts each model, in order. The first that cannot be predicted raises.");
   def_predicting(
       table, "as_objective",
-      [](nb::handle self, nb::handle bound, app::PredictRequest&& request) {
-        const auto word = nb::cast<std::string>(bound);
+      [](nb::handle self, nb::handle bound, Question&& question) {
+        const auto word = argument<std::string>("bound", bound, "str");
         if (word != "hi" && word != "ms" && word != "lo")
           raise(
               {Code::Usage, fmt::format("bound {}: expected hi, ms or lo", base::printable(word))});
-        return Objective{nb::borrow(self), std::move(request), word};
+        return Objective{nb::borrow(self), std::move(question), word};
       },
       "bound"_a = "hi",
       nb::sig(
@@ -562,7 +636,7 @@ void bind_table(nb::module_& module) {
                    "int = 1, precision: str = '', options: dict[str, str] | None = None, device: "
                    "str = '', shapes: oplat._types.Shapes | None = None, batch: int | None = None, "
                    "inputs: "
-                   "dict[str, str] | None = None, level: float = 0.9, measure: bool = False, "
+                   "oplat._types.Inputs | None = None, level: float = 0.9, measure: bool = False, "
                    "worker_arguments: list[str] = [], progress: "
                    "collections.abc.Callable[[Progress], object] | None = None) -> Validation"),
            "Predicts models and measures them where the table lacks their time; `measure`: all\n"

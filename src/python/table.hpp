@@ -71,7 +71,13 @@ class TableHandle {
   TableHandle(const TableHandle&) = delete;
   TableHandle& operator=(const TableHandle&) = delete;
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  /// As it was given. Once the current folder is another one, from which that would lead elsewhere,
+  /// the absolute path.
+  [[nodiscard]] std::string path() const;
+  [[nodiscard]] const std::string& absolute_path() const { return absolute_; }
+  [[nodiscard]] const OpenOptions& options() const { return options_; }
+  /// Throws ValueError once it is closed.
+  void check_open() const;
   /// Of this process. Throws as the constructor, and ValueError once it is closed. With the GIL.
   std::shared_ptr<OpenTable> opened();
   /// Opens the file anew, to see what was written since. With the GIL.
@@ -82,6 +88,7 @@ class TableHandle {
   std::shared_ptr<OpenTable> open() const;
   void forget();
   std::string path_;
+  std::string absolute_;
   OpenOptions options_;
   std::shared_ptr<OpenTable> opened_;
 };

@@ -6,9 +6,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <limits>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -27,9 +32,38 @@ namespace {
 
 constexpr double kNsPerMs = 1e6;
 
+/// Pickling and copying, by a tuple of what `pack` makes of a value and `unpack` makes a value of.
+template <class Class, class Pack, class Unpack>
+void def_state(Class& bound, Pack pack, Unpack unpack) {
+  using Value = typename Class::Type;
+  using State = decltype(pack(std::declval<const Value&>()));
+  bound
+      .def(
+          "__getstate__", [pack](const Value& value) { return pack(value); },
+          nb::sig("def __getstate__(self) -> tuple[object, ...]"))
+      .def(
+          "__setstate__",
+          [unpack](Value* self, State state) { new (self) Value(unpack(std::move(state))); },
+          nb::sig("def __setstate__(self, state: tuple[typing.Any, ...]) -> None"));
+}
+
+/// The same, of values whose members are all values of Python.
+template <class Class, class... Members>
+void def_members(Class& bound, Members Class::Type::*... members) {
+  using Value = typename Class::Type;
+  using State = std::tuple<Members...>;
+  def_state(
+      bound, [members...](const Value& value) { return State(value.*members...); },
+      [members...](State state) {
+        Value made{};
+        std::apply([&](auto&... parts) { ((made.*members = std::move(parts)), ...); }, state);
+        return made;
+      });
+}
+
 void bind_key(nb::module_& module) {
-  nb::class_<Tensor>(module, "Tensor", "An operand or a result of a kernel.")
-      .def_ro("dtype", &Tensor::dtype, "'f32', 'i64', 'u8', as keys write it.")
+  nb::class_<Tensor> tensor_class(module, "Tensor", "An operand or a result of a kernel.");
+  tensor_class.def_ro("dtype", &Tensor::dtype, "'f32', 'i64', 'u8', as keys write it.")
       .def_ro("constant", &Tensor::constant, "Whether it is a weight.")
       .def_ro("ranked", &Tensor::ranked, "False: not even the number of dimensions is known.")
       .def_ro("dims", &Tensor::dims,
@@ -44,6 +78,7 @@ void bind_key(nb::module_& module) {
         return fmt::format("<oplat.Tensor: {}{}[{}]>", tensor.constant ? "constant " : "",
                            tensor.dtype, tensor.ranked ? sizes : "*");
       });
+  def_members(tensor_class, &Tensor::dtype, &Tensor::constant, &Tensor::ranked, &Tensor::dims);
   nb::class_<Key>(module, "Key",
                   "The text that names one kernel (docs/reference/keys.md). Immutable.")
       .def(
@@ -61,12 +96,18 @@ void bind_key(nb::module_& module) {
       .def(
           "__eq__", [](const Key& a, const Key& b) { return a == b; }, nb::is_operator(),
           nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def(
+          "__reduce__",
+          [](nb::handle self) {
+            return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self)));
+          },
+          nb::sig("def __reduce__(self) -> tuple[object, ...]"))
       .def("__repr__", [](const Key& key) { return fmt::format("oplat.Key({:?})", key.text()); });
 }
 
 void bind_context(nb::module_& module) {
-  nb::class_<Device>(module, "Device", "A machine that rows were measured on.")
-      .def_ro("name", &Device::name)
+  nb::class_<Device> device_class(module, "Device", "A machine that rows were measured on.");
+  device_class.def_ro("name", &Device::name)
       .def_ro("cpu", &Device::cpu)
       .def_ro("architecture", &Device::architecture)
       .def_ro("cores", &Device::cores, "0 if it is not known.")
@@ -74,8 +115,10 @@ void bind_context(nb::module_& module) {
       .def("__repr__", [](const Device& device) {
         return fmt::format("<oplat.Device: {}>", base::printable(device.name));
       });
-  nb::class_<Setting>(module, "Setting", "What decided which code ran.")
-      .def_ro("runtime", &Setting::runtime)
+  def_members(device_class, &Device::name, &Device::cpu, &Device::architecture, &Device::cores,
+              &Device::memory_bytes);
+  nb::class_<Setting> setting_class(module, "Setting", "What decided which code ran.");
+  setting_class.def_ro("runtime", &Setting::runtime)
       .def_ro("version", &Setting::version)
       .def_ro("precision", &Setting::precision, "'model': the precision that the model states.")
       .def_ro("threads", &Setting::threads)
@@ -85,8 +128,11 @@ void bind_context(nb::module_& module) {
                            base::printable(setting.runtime), base::printable(setting.version),
                            setting.threads, base::printable(setting.precision));
       });
-  nb::class_<Context>(module, "Context", "A device and a setting that rows were measured under.")
-      .def_ro("device", &Context::device)
+  def_members(setting_class, &Setting::runtime, &Setting::version, &Setting::precision,
+              &Setting::threads, &Setting::options);
+  nb::class_<Context> context_class(module, "Context",
+                                    "A device and a setting that rows were measured under.");
+  context_class.def_ro("device", &Context::device)
       .def_ro("setting", &Context::setting)
       .def_ro("rows", &Context::rows)
       .def_ro("rows_with_time", &Context::rows_with_time)
@@ -96,11 +142,13 @@ void bind_context(nb::module_& module) {
             base::printable(context.setting.runtime), base::printable(context.setting.version),
             context.setting.threads, context.rows);
       });
+  def_members(context_class, &Context::device, &Context::setting, &Context::rows,
+              &Context::rows_with_time);
 }
 
 void bind_times(nb::module_& module) {
-  nb::class_<Timing>(module, "Timing", "A measured time, in milliseconds.")
-      .def_ro("ms", &Timing::median_ms, "The median.")
+  nb::class_<Timing> timing_class(module, "Timing", "A measured time, in milliseconds.");
+  timing_class.def_ro("ms", &Timing::median_ms, "The median.")
       .def_ro("lo", &Timing::low_ms, "Where its 95 % confidence interval begins.")
       .def_ro("hi", &Timing::high_ms, "Where it ends.")
       .def_ro("blocks", &Timing::blocks, "Separate blocks of measurements behind it.")
@@ -110,8 +158,10 @@ void bind_times(nb::module_& module) {
                            base::duration_text(timing.low_ms * kNsPerMs),
                            base::duration_text(timing.high_ms * kNsPerMs), timing.blocks);
       });
-  nb::class_<KernelTime>(module, "KernelTime", "One kernel of a model, with its time.")
-      .def_ro("name", &KernelTime::name, "Of the node; empty if it has none.")
+  def_members(timing_class, &Timing::median_ms, &Timing::low_ms, &Timing::high_ms, &Timing::blocks);
+  nb::class_<KernelTime> kernel_class(module, "KernelTime",
+                                      "One kernel of a model, with its time.");
+  kernel_class.def_ro("name", &KernelTime::name, "Of the node; empty if it has none.")
       .def_ro("key", &KernelTime::key)
       .def_ro("count", &KernelTime::count, "Executions per run of the model.")
       .def_ro("ms", &KernelTime::median_ms, "Of one execution; None if nothing answers.")
@@ -138,6 +188,31 @@ void bind_times(nb::module_& module) {
             "<oplat.KernelTime: {} x {}, {}: {}>", kernel.count,
             kernel.median_ms ? base::duration_text(*kernel.median_ms * kNsPerMs) : "no time",
             source_name(kernel.source), base::printable(kernel.key, 200));
+      });
+  using Range = std::optional<std::tuple<double, double>>;
+  using State = std::tuple<std::string, std::string, std::int64_t, std::optional<double>, Range,
+                           int, std::string>;
+  def_state(
+      kernel_class,
+      [](const KernelTime& kernel) {
+        Range range;
+        if (kernel.interval) range.emplace(kernel.interval->low_ms, kernel.interval->high_ms);
+        return State(kernel.name, kernel.key, kernel.count, kernel.median_ms, range,
+                     static_cast<int>(kernel.source), kernel.why);
+      },
+      [](const State& state) {
+        const auto& [name, key, count, median_ms, range, source, why] = state;
+        KernelTime kernel;
+        kernel.name = name;
+        kernel.key = key;
+        kernel.count = count;
+        kernel.median_ms = median_ms;
+        if (range) kernel.interval = Interval{std::get<0>(*range), std::get<1>(*range)};
+        if (source < 0 || source > static_cast<int>(Source::Missing))
+          throw nb::value_error("the source of a kernel's time is not one");
+        kernel.source = static_cast<Source>(source);
+        kernel.why = why;
+        return kernel;
       });
   nb::class_<Progress>(module, "Progress", "How far a call is.")
       .def_ro("done", &Progress::done)

@@ -5,6 +5,8 @@ import json
 import math
 import os
 import pickle
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -72,8 +74,35 @@ class PredictTest(unittest.TestCase):
     def test_predict_many_answers_in_order(self):
         many = self.table.predict_many([self.model, Path(self.model)])
         self.assertEqual([p.ms for p in many], [self.prediction.ms] * 2)
+        self.assertEqual([p.ms for p in self.table.predict_many(path for path in (self.model,))], [self.prediction.ms])
+        self.assertEqual([p.ms for p in self.table.predict_many(self.model)], [self.prediction.ms])  # not its letters
         with self.assertRaises(oplat.InputError):
             self.table.predict_many([self.model, "none.onnx"])
+
+    def test_predict_many_of_a_list_can_be_stopped(self):
+        class Stop(Exception):
+            pass
+
+        def stop(*_):
+            raise Stop
+
+        before = signal.signal(signal.SIGALRM, stop)
+        self.addCleanup(signal.signal, signal.SIGALRM, before)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with self.assertRaises(Stop):
+            self.table.predict_many([self.model] * 10**7)
+
+    def test_integers_of_numpy_are_integers(self):
+        import numpy
+
+        self.assertEqual(self.table.predict(self.model, threads=numpy.int64(self.prediction.setting.threads)).ms, self.prediction.ms)
+        said = []
+        for shape in ([1, 2, 3], numpy.array([1, 2, 3]), (numpy.int32(1), 2, 3)):
+            with self.assertRaises(oplat.Error) as caught:
+                self.table.predict(self.model, plan="cached", shapes={"none": shape})
+            said.append(str(caught.exception))
+        self.assertEqual(len(set(said)), 1, said)
 
     def test_objective_is_the_end_of_the_interval_and_warns(self):
         with warnings.catch_warnings(record=True) as said:
@@ -134,12 +163,49 @@ class ErrorTest(unittest.TestCase):
             (oplat.UsageError, "either", lambda: oplat.plan(self.model)),
             (oplat.UsageError, "seconds above 0", lambda: oplat.measure(self.model, budget=-1)),
             (oplat.RuntimeUnavailable, "known", lambda: oplat.measure(self.model, "none")),
+            (oplat.UsageError, "one line", lambda: oplat.profile([], "new.oplat", keys=[RELU + "\n" + RELU])),
         ]
         for kind, text, call in cases:
             with self.subTest(text), self.assertRaises(kind) as caught:
                 call()
             self.assertIsInstance(caught.exception, oplat.Error)
             self.assertIn(text, str(caught.exception))
+
+    def test_arguments_of_another_type_are_named(self):
+        class Wrong:
+            def SerializeToString(self):
+                return "text"
+
+        cases = [
+            (TypeError, "budget: expected seconds.*found list", lambda: oplat.measure(self.model, budget=[1])),
+            (TypeError, "bound: expected str, found int", lambda: self.table.as_objective(5)),
+            (TypeError, "progress: expected a callable or None, found int", lambda: oplat.profile([], "new.oplat", keys=[RELU], progress=3)),
+            (TypeError, r"SerializeToString\(\) of a model gave str", lambda: self.table.predict(Wrong())),
+            (TypeError, "inputs: x: expected an array.*found set", lambda: self.table.predict(self.model, inputs={"x": {1}})),
+            (TypeError, "inputs: expected a dict.*found str", lambda: self.table.predict(self.model, inputs="zeros")),
+            (TypeError, "shapes: expected dict.*found tuple", lambda: self.table.predict(self.model, shapes=(1, 3))),
+            (TypeError, "keys: expected texts or oplat.Key, found int", lambda: oplat.profile([], "new.oplat", keys=[3])),
+            (TypeError, "table: expected a path or an oplat.Table, found int", lambda: oplat.profile([], 3, keys=[RELU])),
+            (TypeError, "unexpected keyword argument 'thread'", lambda: self.table.predict(self.model, thread=1)),
+            (ValueError, "character", lambda: self.table.predict(self.model + "\0")),
+            (TypeError, "path", lambda: oplat.Table(self.path + "\0.oplat")),
+        ]
+        for kind, text, call in cases:
+            with self.subTest(text), self.assertRaisesRegex(kind, text):
+                call()
+        self.assertFalse(os.path.exists("new.oplat"))
+
+    def test_names_of_files_may_be_any_bytes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, os.fsdecode(b"caf\xe9 \xf0\x9f\x90\x88.oplat"))
+            shutil.copy(self.path, path)
+            table = oplat.Table(path)
+            self.assertEqual(table.path, path)
+            self.assertEqual(len(table), len(self.table))
+            model = os.path.join(folder, os.fsdecode(b"n\xff.onnx"))
+            shutil.copy(self.model, model)
+            self.assertEqual(table.predict(model).ms, self.table.predict(self.model).ms)
+            self.assertIn("n\\xff.onnx", repr(table.predict(Path(model))))
 
     def test_a_model_without_a_plan(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -155,12 +221,113 @@ class ErrorTest(unittest.TestCase):
             table.predict(self.model)
 
 
+class FolderTest(unittest.TestCase):
+    """A relative path is one of the folder that was the current one when the table was opened."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        self.here, self.there = Path(folder.name, "here"), Path(folder.name, "there")
+        for each in (self.here, self.there):
+            each.mkdir()
+        path, self.model = sample()
+        shutil.copy(path, self.here / "desk.oplat")
+        self.lacking = table_without_a_row(self.there / "desk.oplat")
+        os.chdir(self.here)
+        self.table = oplat.Table("desk.oplat")
+
+    def test_it_stays_that_file_in_another_folder(self):
+        self.assertEqual(self.table.path, "desk.oplat")
+        objective = self.table.as_objective("ms")
+        os.chdir(self.there)
+        rows = len(self.table)
+        self.assertEqual(self.table.path, str(self.here / "desk.oplat"))
+        self.table.reopen()
+        self.assertEqual(len(self.table), rows)
+        self.assertLess(len(oplat.Table("desk.oplat")), rows)
+        self.assertEqual(len(pickle.loads(pickle.dumps(self.table))), rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.assertGreater(objective(self.model), 0)
+
+    def test_what_is_measured_is_stored_in_it(self):
+        oplat.profile([], "new.oplat", "reference", 1, keys=RELU)
+        table = oplat.Table("new.oplat")
+        os.chdir(self.there)
+        oplat.profile([], table, "reference", 1, keys=[oplat.Key(RELU.replace("16", "32"))])
+        table.reopen()
+        self.assertEqual(len(table.kernels()), 2)
+        self.assertFalse(Path("new.oplat").exists())
+
+    def test_a_fit_is_stored_in_it(self):
+        before = Path("desk.oplat").read_bytes(), (self.there / "desk.oplat").read_bytes()
+        os.chdir(self.there)
+        try:
+            self.table.fit(composition=False)
+        except oplat.Refused as error:  # few rows teach nothing
+            self.assertNotIn(str(self.there), str(error))
+        self.assertEqual((self.there / "desk.oplat").read_bytes(), before[1])
+
+    def test_a_table_that_cannot_be_written_answers(self):
+        os.chmod("desk.oplat", 0o444)
+        os.chmod(".", 0o555)
+        self.addCleanup(os.chmod, self.here, 0o755)
+        table = oplat.Table("desk.oplat")
+        self.assertEqual(table.predict(self.model).ms, self.table.predict(self.model).ms)
+
+
+class OtherProcessTest(unittest.TestCase):
+    """What another process may be given."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.path, cls.model = sample()
+        cls.table = oplat.Table(cls.path)
+
+    def in_another(self, code, value):
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", "import pickle, sys\nvalue = pickle.load(sys.stdin.buffer)\n" + code, self.model],
+                              input=pickle.dumps(value), capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return done.stdout.decode().strip()
+
+    def test_a_table(self):
+        self.assertEqual(self.in_another("print(value.predict(sys.argv[1]).ms)", self.table), str(self.table.predict(self.model).ms))
+        with oplat.Table(self.path) as closed:
+            pass
+        with self.assertRaisesRegex(ValueError, "closed"):
+            pickle.dumps(closed)
+
+    def test_an_objective(self):
+        objective = self.table.as_objective("lo", level=0.8, missing="roofline", plan="cached")
+        expected = self.table.predict(self.model, level=0.8).lo
+        self.assertEqual(self.in_another("print(value(sys.argv[1]), value.bound, value.level)", objective), f"{expected} lo 0.8")
+
+    def test_values(self):
+        prediction = self.table.predict(self.model)
+        values = [prediction.kernels, prediction.device, prediction.setting, self.table.contexts, oplat.Key(RELU), oplat.Key(RELU).operands]
+        self.assertEqual(self.in_another("print(repr(value))", values), repr(values))
+        again = copy.deepcopy(prediction.kernels[0])
+        for name in ("name", "key", "count", "ms", "lo", "hi", "source", "why"):
+            self.assertEqual(getattr(again, name), getattr(prediction.kernels[0], name))
+
+    def test_results_say_what_to_give(self):
+        for result, way in ((self.table.predict(self.model), "to_dict"), (self.table.rows(), "to_numpy")):
+            with self.assertRaisesRegex(TypeError, rf"{type(result).__name__} cannot be pickled; .* {way}\(\)"):
+                pickle.dumps(result)
+            # A configuration that holds one may be copied.
+            self.assertIs(copy.deepcopy({"result": result})["result"], result)
+            self.assertIs(copy.copy(result), result)
+
+
 class RowsTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.table = oplat.Table(sample()[0])
 
     def test_columns_are_the_rows_of_the_command_line(self):
+        import numpy
+
         done = command("table", "rows", self.table.path, "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         listed = json.loads(done.stdout)["rows"]
@@ -175,6 +342,8 @@ class RowsTest(unittest.TestCase):
             arrays["median_ms"][0] = 0  # shared memory: read-only
         with self.assertRaises(KeyError):
             rows["none"]
+        with self.assertRaisesRegex(TypeError, "to_numpy"):
+            numpy.asarray(rows)
 
     def test_filters(self):
         rows = self.table.rows()
@@ -234,6 +403,8 @@ class RowsTest(unittest.TestCase):
             self.skipTest("pandas or polars is not installed")
         frame = pandas.DataFrame(rows.to_numpy())
         self.assertEqual(frame["median_ms"].tolist(), rows["median_ms"].tolist())
+        with self.assertRaisesRegex(TypeError, "to_numpy"):
+            pandas.DataFrame(rows)  # would be one of the columns' names
         self.assertEqual(polars.DataFrame(rows)["key"].to_list(), rows["key"].tolist())
 
 
@@ -262,8 +433,38 @@ class PackageTest(unittest.TestCase):
             oplat.none
         self.assertLessEqual(set(oplat.__all__), set(dir(oplat)))
 
+    def test_its_modules_are_there_without_an_import(self):
+        code = "import sys, oplat; oplat.compat.install, oplat.mmt, oplat.torch.export; sys.exit('oplat._core' in sys.modules)"
+        subprocess.run([sys.executable, "-c", code], check=True)
+        self.assertLessEqual({"compat", "mmt", "torch"}, set(dir(oplat)))
+
     def test_the_program_is_of_this_version(self):
         self.assertIn(oplat.__version__, command("version").stdout)
+
+    def test_the_package_is_the_program(self):
+        done = subprocess.run([sys.executable, "-m", "oplat", "version"], capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout, command("version").stdout)
+        done = subprocess.run([sys.executable, "-m", "oplat", "predict"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, command("predict").returncode)
+
+    def test_a_reader_that_has_enough_ends_it_in_silence(self):
+        """As `| head` does. Python ignores the signal, and what it becomes would, too."""
+        statuses = []
+        for program in ([oplat.program()], [sys.executable, "-m", "oplat"]):
+            read, write = os.pipe()
+            os.close(read)
+            with open(write, "wb") as closed:
+                done = subprocess.run([*program, "version"], stdout=closed, stderr=subprocess.PIPE, text=True, check=False)
+            statuses.append((done.returncode, done.stderr))
+        self.assertEqual(statuses, [(-signal.SIGPIPE, "")] * 2)
+
+    def test_nothing_is_said_of_what_is_alive_at_the_end(self):
+        code = ("import sys, threading, time, oplat\ntable = oplat.Table(sys.argv[1])\nstarted = threading.Event()\n"
+                "def wait(held):\n    started.set()\n    time.sleep(600)\n"
+                "threading.Thread(target=wait, args=(table,), daemon=True).start()\nstarted.wait()\n")
+        done = subprocess.run([sys.executable, "-c", code, sample()[0]], capture_output=True, text=True, check=True)
+        if "OPLAT_TEST_SANITIZED" not in os.environ:
+            self.assertEqual(done.stderr, "")
 
     @unittest.skipUnless(IS_WHEEL, "only a wheel is installed")
     def test_what_is_installed(self):

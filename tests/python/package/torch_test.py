@@ -200,6 +200,23 @@ class Export(unittest.TestCase):
                 self.assertEqual(graph.inputs, {"x": [1, 4, 8, 8], "mask": [1, 1, 8, 8]})
                 self.assertEqual(len(operators(planned(graph))), 13)
 
+    def test_data_of_inputs_may_be_arrays(self):
+        """Of any layout and byte order, in a list, or a file; what they are not is said."""
+        import numpy
+
+        graph = export_quietly(Tokens(), [(1, 3), (1, 3)], dtype="int64")
+        column, expected = numpy.array([[1, 2], [9, 2], [3, 2]]), operators(planned(graph))
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "ids.npy")
+            numpy.save(path, column[:, :1].T)
+            for data in (numpy.array([[1, 9, 3]]), column[:, :1].T, numpy.array([[1, 9, 3]], ">i8"), [[1, 9, 3]], torch.tensor([[1, 9, 3]]), Path(path),
+                         path):
+                self.assertEqual(operators(planned(graph, inputs={"ids": data, "mask": "ones"})), expected)
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, TMPDIR=folder):
+            with self.assertRaisesRegex(oplat.Error, "ids.*holds f64 1x3, the input is i64 1x3"):
+                planned(graph, inputs={"ids": numpy.ones((1, 3))})
+            self.assertEqual(os.listdir(folder), [])
+
     def test_an_open_batch(self):
         for exporter in EXPORTERS:
             with self.subTest(exporter):
