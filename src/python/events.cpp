@@ -20,7 +20,7 @@ PythonEvents::PythonEvents(nb::handle progress) : progress_(nb::borrow(progress)
 }
 
 void PythonEvents::progress(const app::Progress& progress) {
-  if (progress_.is_none() || raised_) return;
+  if (progress_.is_none() || raised_ || is_ending()) return;
   const nb::gil_scoped_acquire acquire;
   try {
     progress_(Progress{progress.done, progress.total, progress.eta_s,
@@ -37,7 +37,7 @@ void PythonEvents::warn(std::string_view text) {
 void PythonEvents::note(std::string_view text) { notes.push_back(base::printable_message(text)); }
 
 bool PythonEvents::cancelled() {
-  if (raised_) return true;
+  if (raised_ || is_ending()) return true;
   const auto now = std::chrono::steady_clock::now();
   if (now - asked_ < kBetweenSignalChecks) return false;
   asked_ = now;

@@ -45,16 +45,13 @@ class PythonEvents final : public app::Events {
   [[nodiscard]] bool cancelled() override;
 
   /// Runs `call` without the GIL; returns its value, or throws what the callable or a signal's
-  /// handler raised, else the error of the result.
+  /// handler raised, else the error of the result. At the interpreter's end, SystemExit.
   template <class Call>
   auto run(const Call& call, CallLength length = CallLength::Short) {
     check_forked_child();
-    auto result = [&] {
-      const nb::gil_scoped_release release;
-      const InsideLibrary inside(length);
-      return call();
-    }();
+    auto result = without_gil(length, call);
     if (raised_) std::rethrow_exception(std::exchange(raised_, nullptr));
+    check_not_ending();
     return value_of(std::move(result));
   }
 

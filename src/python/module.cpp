@@ -22,7 +22,7 @@ NB_MODULE(_core, module) {
 #endif
   module.attr("__version__") = std::string(oplat::version());
   module.attr("__commit__") = std::string(oplat::commit());
-  python::register_fork_hooks();
+  python::register_process_hooks();
   python::bind_values(module);
   python::bind_columns(module);
   python::bind_documents(module);

@@ -87,11 +87,7 @@ class KeptWarnings final : public oplat::Events {
 std::shared_ptr<OpenTable> TableHandle::open() const {
   check_forked_child();
   KeptWarnings said;
-  auto table = [&] {
-    const nb::gil_scoped_release release;
-    const InsideLibrary inside(CallLength::Short);
-    return Table::open(path(), options_, &said);
-  }();
+  auto table = without_gil(CallLength::Short, [&] { return Table::open(path(), options_, &said); });
   if (!table) raise(table.error());
   return std::make_shared<OpenTable>(*std::move(table), std::move(said.texts));
 }

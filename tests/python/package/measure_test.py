@@ -102,6 +102,20 @@ class MeasureTest(unittest.TestCase):
         self.assertEqual(left, [])
         self.assert_kept()
 
+    def test_a_program_may_end_while_a_daemon_thread_measures(self):
+        """The thread's call is stopped first: one that asks for the interpreter's lock later aborts the process."""
+        code = ("import sys, threading, oplat\n"
+                "started = [threading.Event(), threading.Event()]\n"
+                "def show(progress):\n    if progress.done >= 2:\n        started[0].set()\n"
+                f"def measure():\n    oplat.profile([], {self.path!r}, 'reference', 300, keys={KEYS!r}, progress=show)\n"
+                f"def ask():\n    table = oplat.Table({sample()[0]!r})\n    while True:\n        table.predict({sample()[1]!r})\n        started[1].set()\n"
+                "for work in (measure, ask):\n    threading.Thread(target=work, daemon=True).start()\n"
+                "for each in started:\n    each.wait()\n")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        self.assert_kept()
+
     def test_an_exception_of_the_callable_stops_it(self):
         class Enough(Exception):
             pass
