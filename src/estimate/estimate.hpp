@@ -48,6 +48,10 @@ struct Estimate {
   /// What the kernel took inside a model that its row does not explain (table/in_model.hpp): the
   /// spread reaches as far.
   std::optional<base::Interval> in_model_ns = std::nullopt;
+  /// In sd_log, in quadrature: how far the time moves if the curve between cache states lies
+  /// elsewhere. All kernels of a model move together; below 0 where this one gets faster when
+  /// others get slower.
+  double common_sd_log = 0;
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 

@@ -24,6 +24,7 @@
 #include "ir/key.hpp"
 #include "ir/work.hpp"
 #include "table/in_model.hpp"
+#include "table/memory_text.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -176,8 +177,7 @@ void widen_for_lone_state(const Known& known, const std::optional<ReuseCurve>& c
   const Usable& row = known.states.front();
   const double own = std::max(*row.reuse_bytes, 1.0);
   const double asked = std::max(wanted, 1.0);
-  const double distance =
-      curve ? std::abs(curve->last.gone(own) - curve->last.gone(asked)) : (own == asked ? 0 : 1);
+  const double distance = curve ? curve->max_distance(own, asked) : (own == asked ? 0 : 1);
   if (distance <= 0) return;
   answer.sd_log =
       std::hypot(answer.sd_log, other_state_sd(known.weight_bytes, row.median_ns, distance));
@@ -193,6 +193,7 @@ Estimate from_states(const Known& known, const std::optional<ReuseCurve>& curve,
   const double wanted = reuse_bytes.value_or(0);
   const StateAnswer state = at_reuse(known.points, curve, wanted);
   Estimate answer{state.median_ns, state.sd_log, "measured", Source::Measured, "exact", {}};
+  answer.common_sd_log = state.common_sd_log;
   const Usable& below = rows[state.below];
   const Usable& above = rows[state.above];
   if (state.above != state.below) {
@@ -407,7 +408,16 @@ class Exact final : public Estimator {
   mutable std::unordered_map<std::string, Known, KeyHash, std::equal_to<>> known_;
 };
 
-Result<std::optional<double>> llc_bytes(const RowSource& rows) {
+/// Rows of which more bytes lie between two uses are cold ones, by the sizes from which their
+/// states were made.
+Result<std::optional<double>> cold_from(const RowSource& rows) {
+  if (!rows.settings.empty()) {
+    OPLAT_TRY(sizes, table::sizes_of_states(*rows.table, rows.device, rows.settings.front()));
+    if (sizes.memory && sizes.memory->last) {
+      const table::MemoryRamp& ramp = sizes.memory->last->middle;
+      return std::optional(std::sqrt(ramp.lo_bytes * ramp.hi_bytes));
+    }
+  }
   OPLAT_TRY(devices, rows.table->devices());
   for (const auto& [id, device] : devices) {
     if (id == rows.device && device.llc_bytes > 0)
@@ -479,7 +489,7 @@ Result<std::vector<Sample>> read_samples(const RowSource& source) {
 
 Result<std::vector<Sample>> read_samples_in_states(const RowSource& source) {
   OPLAT_TRY(samples, read_samples(source));
-  OPLAT_TRY(bytes, llc_bytes(source));
+  OPLAT_TRY(bytes, cold_from(source));
   put_states(samples, bytes);
   return samples;
 }

@@ -14,9 +14,18 @@ constexpr double kLowShareOfOwn = 0.5;
 constexpr double kHighShareOfOwn = 2;
 constexpr double kLowShareOfLast = 0.5;
 constexpr double kHighShareOfLast = 1.25;
+/// The same at the earliest and at the latest: a busy and a quiet host (docs/adr/0024), and a
+/// processor whose 480 MiB lose data from 16 to 64 MiB on (docs/adr/0051).
+constexpr double kEarliestLowShare = 0.25, kEarliestHighShare = 0.75;
+constexpr double kEarliestLowBytes = 16.0 * (1 << 20), kEarliestHighBytes = 64.0 * (1 << 20);
+constexpr double kLatestLowShare = 0.75, kLatestHighShare = 2;
 /// The curve's ends are uncertain, so a number read off between them is as unsure as this share of
 /// the gap between the two states, most in the middle and not at all at the ends.
 constexpr double kCurveDoubt = 0.25;
+/// The same where nobody knows the sizes of the caches, of all kernels together.
+constexpr double kNoCurveDoubt = 0.5;
+/// Quantile of the normal distribution, two-sided 90 %.
+constexpr double kSdsToTheEnds = 1.6448536269514722;
 
 /// An untrusted table may hold 0 or less; the logarithm needs a byte.
 double at_least_one(double bytes) { return std::max(bytes, 1.0); }
@@ -58,18 +67,51 @@ double Ramp::gone(double reuse_bytes) const {
   return std::log(reuse_bytes / lo_bytes) / std::log(hi_bytes / lo_bytes);
 }
 
-std::optional<ReuseCurve> default_curve(const table::Device& device) {
-  if (device.llc_bytes <= 0) return std::nullopt;
-  const auto last = static_cast<double>(device.llc_bytes);
+namespace {
+
+Ramp as_ramp(const table::MemoryRamp& ramp) { return {ramp.lo_bytes, ramp.hi_bytes}; }
+
+/// From loads that wait, or what other tenants left at times, to reads in order.
+ReuseCurve measured_curve(const table::Eviction& last) {
+  const auto place = [](const table::MemoryRamp& ramp) { return ramp.lo_bytes * ramp.hi_bytes; };
+  ReuseCurve curve{std::nullopt, as_ramp(last.middle)};
+  curve.earliest = as_ramp(last.chase);
+  if (last.disturbed && place(*last.disturbed) < place(last.chase))
+    curve.earliest = as_ramp(*last.disturbed);
+  curve.latest = as_ramp(last.stream.value_or(last.chase));
+  return curve;
+}
+
+/// By the size that the system reports: what other tenants leave of it is between a quarter and
+/// twice (docs/adr/0024), and of a large one a share of that (docs/adr/0051).
+ReuseCurve reported_curve(double last) {
   ReuseCurve curve{std::nullopt, {kLowShareOfLast * last, kHighShareOfLast * last}};
+  const double lowest = std::min(kEarliestLowShare * last, kEarliestLowBytes);
+  curve.earliest =
+      Ramp{lowest, std::max(2 * lowest, std::min(kEarliestHighShare * last, kEarliestHighBytes))};
+  curve.latest = Ramp{kLatestLowShare * last, kLatestHighShare * last};
+  return curve;
+}
+
+}  // namespace
+
+std::optional<ReuseCurve> default_curve(const table::Device& device,
+                                        const std::optional<table::MemoryHierarchy>& memory) {
+  const bool measured = memory && memory->last;
+  if (!measured && device.llc_bytes <= 0) return std::nullopt;
+  ReuseCurve curve = measured ? measured_curve(*memory->last)
+                              : reported_curve(static_cast<double>(device.llc_bytes));
   const auto own = static_cast<double>(device.l2_bytes);
+  const bool is_behind = !measured || memory->has_last_level();
   // Ramps that overlap could not be told apart.
-  if (own > 0 && kHighShareOfOwn * own <= curve.last.lo_bytes)
+  if (own > 0 && is_behind && kHighShareOfOwn * own <= curve.last.lo_bytes)
     curve.own = Ramp{kLowShareOfOwn * own, kHighShareOfOwn * own};
   return curve;
 }
 
-StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve,
+namespace {
+
+StateAnswer on_curve(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve,
                      double reuse_bytes) {
   const Ramps ramps = ramps_of(points, curve);
   const double wanted_bytes = at_least_one(reuse_bytes);
@@ -96,7 +138,7 @@ StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<Reu
   }
 
   const auto verbatim = [&](std::size_t i) {
-    return StateAnswer{points[i].median_ns, points[i].sd_log, i, i, 0};
+    return StateAnswer{points[i].median_ns, points[i].sd_log, 0, i, i, 0};
   };
   if (wanted <= placed.front().place) return verbatim(placed.front().index);
   if (wanted >= placed.back().place) return verbatim(placed.back().index);
@@ -109,10 +151,42 @@ StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<Reu
   const StatePoint& a = points[below->index];
   const StatePoint& b = points[above->index];
   const double gap = std::log(b.median_ns) - std::log(a.median_ns);
-  const double doubt = 4 * share * (1 - share) * kCurveDoubt * std::abs(gap);
+  const double gap_in_doubt = 4 * share * (1 - share) * gap;
+  const double common = curve ? 0 : kNoCurveDoubt * gap_in_doubt;
+  const double doubt = curve ? kCurveDoubt * gap_in_doubt : common;
   return {std::exp(std::log(a.median_ns) + share * gap),
-          std::hypot((1 - share) * a.sd_log, share * b.sd_log, doubt), below->index, above->index,
+          std::hypot((1 - share) * a.sd_log, share * b.sd_log, doubt),
+          common,
+          below->index,
+          above->index,
           share};
+}
+
+}  // namespace
+
+double ReuseCurve::max_distance(double bytes, double other_bytes) const {
+  const auto along = [&](const Ramp& ramp) {
+    return std::abs(ramp.gone(bytes) - ramp.gone(other_bytes));
+  };
+  return std::max({along(last), along(earliest.value_or(last)), along(latest.value_or(last))});
+}
+
+StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve,
+                     double reuse_bytes) {
+  StateAnswer answer = on_curve(points, curve, reuse_bytes);
+  if (points.size() < 2 || !curve || !curve->earliest || !curve->latest) return answer;
+  const auto log_change = [&](const Ramp& last) {
+    const double ns = on_curve(points, ReuseCurve{curve->own, last}, reuse_bytes).median_ns;
+    return std::log(ns / answer.median_ns);
+  };
+  const double slower = log_change(*curve->earliest);
+  const double faster = log_change(*curve->latest);
+  // The 90 % interval reaches both ends.
+  const double sd = (std::abs(slower) > std::abs(faster) ? slower : -faster) / kSdsToTheEnds;
+  if (!std::isfinite(sd)) return answer;
+  answer.common_sd_log = sd;
+  answer.sd_log = std::hypot(answer.sd_log, sd);
+  return answer;
 }
 
 }  // namespace oplat::estimate

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "table/memory_hierarchy.hpp"
 #include "table/records.hpp"
 
 namespace oplat::estimate {
@@ -27,6 +28,11 @@ struct ReuseCurve {
   /// nothing: the size of that cache is unknown, only the last level counts
   std::optional<Ramp> own;
   Ramp last;
+  /// Where the ramp out of the last level may be instead, at the earliest and at the latest;
+  /// nothing: it is known as well as a fit knows it.
+  std::optional<Ramp> earliest = std::nullopt, latest = std::nullopt;
+  /// Share of the way out of the last level between two footprints, at most, wherever the ramp is.
+  [[nodiscard]] double max_distance(double bytes, double other_bytes) const;
   friend bool operator==(const ReuseCurve&, const ReuseCurve&) = default;
 };
 
@@ -34,7 +40,13 @@ struct ReuseCurve {
 /// twice the core's own cache; half to five quarters of the last level, in the middle of what
 /// machines were found to have of theirs (docs/adr/0024). std::nullopt if the size of the last
 /// level is unknown.
-std::optional<ReuseCurve> default_curve(const table::Device& device);
+///
+/// `memory`: what was measured of the device (docs/adr/0051), if anything. Then the ramp out of the
+/// last level is the one that was seen, and lies between those of loads and of reads in order;
+/// there is none out of the core's own cache where no level was found behind it. Sizes that were
+/// reported and not measured are an assumption: the last level may be far smaller.
+std::optional<ReuseCurve> default_curve(const table::Device& device,
+                                        const std::optional<table::MemoryHierarchy>& memory = {});
 
 /// A row of known cache state.
 struct StatePoint {
@@ -44,12 +56,13 @@ struct StatePoint {
 };
 
 /// The time at one footprint: log time is linear in the share between the two points that enclose
-/// it, and constant beyond the outermost ones. Where `above == below` the point's own numbers are
-/// returned, bit for bit.
+/// it, and constant beyond the outermost ones. Where `above == below` it is the point's own time,
+/// bit for bit, and so is the spread where the curve is not in doubt there.
 struct StateAnswer {
   double median_ns = 0;
   double sd_log = 0;
-  std::size_t below = 0;  ///< index into the points
+  double common_sd_log = 0;  ///< in it: the place of the curve (estimate.hpp)
+  std::size_t below = 0;     ///< index into the points
   std::size_t above = 0;
   double share = 0;  ///< how far from below to above, 0 to 1
 };

@@ -203,6 +203,23 @@ Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device
   return ceilings;
 }
 
+namespace {
+
+/// The device with the sizes of caches that were measured in place of those that it reports.
+table::Device as_measured(const Selection& selection) {
+  table::Device device = selection.device;
+  if (!selection.memory || selection.memory->levels.size() < 2) return device;
+  const auto& levels = selection.memory->levels;
+  const auto bytes = [&](std::size_t level) {
+    return static_cast<std::int64_t>(levels[level].capacity_bytes.value_or(0));
+  };
+  device.l2_bytes = levels.size() > 2 ? bytes(0) : 0;
+  device.llc_bytes = bytes(levels.size() - 2);
+  return device;
+}
+
+}  // namespace
+
 Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection,
                                const Prediction& prediction, std::int64_t most_rows) {
   Gatherer gatherer(selection);
@@ -218,7 +235,7 @@ Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selec
   OPLAT_CHECK(add_rows_of(plan::kDispatchKey));
   for (const KernelPrediction& kernel : prediction.kernels) OPLAT_CHECK(add_rows_of(kernel.key));
   OPLAT_CHECK(sample(table, most_rows, gatherer));
-  return ceilings_of(gatherer.rows(), selection.device, *selection.catalogue);
+  return ceilings_of(gatherer.rows(), as_measured(selection), *selection.catalogue);
 }
 
 std::optional<ir::Dtype> work_dtype(const ir::Key& key) {

@@ -152,7 +152,7 @@ std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double 
     const double share = static_cast<double>(kernel.count) * *kernel.latency_ns / total_ns;
     const auto [at, added] = term_of.emplace(kernel.key, terms.size());
     if (added)
-      terms.push_back({share, *kernel.sd_log, kernel.group});
+      terms.push_back({share, *kernel.sd_log, kernel.group, kernel.common_sd_log});
     else
       terms[at->second].share += share;
   }

@@ -30,7 +30,8 @@ struct DistinctKernel {
   std::size_t first = 0;
   std::int64_t count = 0;
   std::size_t places = 0;
-  double part = 0;  ///< share of the total times sd_log; 0 where either is unknown
+  double part = 0;         ///< share of the total times own sd_log; 0 where either is unknown
+  double common_part = 0;  ///< the same of what all kernels miss together
   double uncertainty_share = 0;
 };
 
@@ -130,7 +131,9 @@ Remedy remedy_for(const KernelPrediction& kernel) {
   // Its key lacks what decides the work: no number of blocks helps.
   if (kernel.in_model_ns) return Remedy::Nothing;
   if (kernel.source != Source::Measured && kernel.source != Source::Free) return Remedy::Measure;
-  return kernel.sd_log.value_or(0) > kWellMeasuredSd ? Remedy::MoreBlocks : Remedy::Nothing;
+  // Nor does one where the curve between the states of its rows is in doubt.
+  const Term term{1, kernel.sd_log.value_or(0), kernel.group, kernel.common_sd_log};
+  return term.own_sd_log() > kWellMeasuredSd ? Remedy::MoreBlocks : Remedy::Nothing;
 }
 
 /// Takes the formula of total_spread() apart. Fills DistinctKernel::uncertainty_share.
@@ -138,19 +141,25 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
                                       std::vector<DistinctKernel>& distinct) {
   if (!prediction.sd_log || !positive(prediction.latency_ns)) return std::nullopt;
   std::map<std::string_view, double> linear;
+  double common = 0;
   for (DistinctKernel& one : distinct) {
     const KernelPrediction& kernel = prediction.kernels[one.first];
     if (!kernel.latency_ns || !kernel.sd_log) continue;
-    one.part = prediction.composition.scale_of(kernel.key) * static_cast<double>(one.count) *
-               *kernel.latency_ns / *prediction.latency_ns * *kernel.sd_log;
+    const Term term{prediction.composition.scale_of(kernel.key) * static_cast<double>(one.count) *
+                        *kernel.latency_ns / *prediction.latency_ns,
+                    *kernel.sd_log, kernel.group, kernel.common_sd_log};
+    one.part = term.share * term.own_sd_log();
+    one.common_part = term.share * term.common_sd_log;
     linear[kernel.group] += one.part;
+    common += one.common_part;
   }
   Uncertainty sum;
   for (DistinctKernel& one : distinct) {
     const std::string& group = prediction.kernels[one.first].group;
-    if (one.part == 0) continue;
+    if (one.part == 0 && one.common_part == 0) continue;
     const double rho = correlation(group, prediction.composition.measured_correlation);
-    one.uncertainty_share = rho * one.part * linear.at(group) + (1 - rho) * one.part * one.part;
+    one.uncertainty_share = rho * one.part * linear.at(group) + (1 - rho) * one.part * one.part +
+                            one.common_part * common;
     sum.kernels += one.uncertainty_share;
   }
   // How often bodies run is the composition's, too.

@@ -48,8 +48,9 @@ struct Curve {
 };
 
 /// The start curve first, then its neighbours.
-std::vector<Curve> curves_of(const table::Device& device) {
-  const auto start = estimate::default_curve(device);
+std::vector<Curve> curves_of(const table::Device& device,
+                             const std::optional<table::MemoryHierarchy>& memory) {
+  const auto start = estimate::default_curve(device, memory);
   if (!start) return {{std::nullopt, 0}};
   const auto scaled = [](const estimate::Ramp& ramp, double low, double high) {
     return estimate::Ramp{ramp.lo_bytes * low, ramp.hi_bytes * high};
@@ -97,7 +98,11 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels, double result_byt
   }
   // With a total of 1 the shares are times.
   std::vector<Term> others;
-  for (const Term& term : terms_of(kernels, 1)) {
+  double common = 0;
+  for (Term& term : terms_of(kernels, 1)) {
+    common += term.share * term.common_sd_log;
+    term.sd_log = term.own_sd_log();
+    term.common_sd_log = 0;
     if (term.group == "measured") {
       sum.linear += term.share * term.sd_log;
       sum.squares += std::pow(term.share * term.sd_log, 2);
@@ -105,7 +110,7 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels, double result_byt
       others.push_back(term);
     }
   }
-  sum.other_variance = std::pow(total_spread(others, 0), 2);
+  sum.other_variance = std::pow(total_spread(others, common), 2);
   return sum;
 }
 
@@ -115,7 +120,7 @@ class Fitting {
       : table_(table),
         selection_(selection),
         request_(request),
-        curves_(curves_of(selection.device)) {}
+        curves_(curves_of(selection.device, selection.memory)) {}
 
   Result<FitResult> run();
 

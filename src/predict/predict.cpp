@@ -346,6 +346,34 @@ struct Predictor::Impl {
   }
 };
 
+namespace {
+
+/// That nobody measured which of the model's weights come from memory, where it makes a difference.
+void say_assumed_memory(const Selection& selection, Prediction& prediction) {
+  constexpr double kWorthAWord = 0.02;  // of the time, as a standard deviation
+  if (selection.fit || (selection.memory && selection.memory->last)) return;
+  double all_ns = 0;
+  double sd_ns = 0;
+  for (const KernelPrediction& kernel : prediction.kernels) {
+    const double ns = all_ns_of(kernel);
+    all_ns += ns;
+    sd_ns += kernel.common_sd_log * ns;
+  }
+  if (!(std::abs(sd_ns) > kWorthAWord * all_ns)) return;
+  const std::string_view name = selection.device.name;
+  const std::string sizes =
+      selection.device.llc_bytes > 0
+          ? fmt::format("reports {} of last-level cache, which nobody measured",
+                        base::bytes_text(static_cast<double>(selection.device.llc_bytes)))
+          : "does not say how large its caches are";
+  prediction.warnings.push_back(fmt::format(
+      "{} {}; whether the weights of a model of {} come from memory is assumed, and the interval "
+      "is wider; oplat profile measures it in a minute or more",
+      base::printable(name, 80), sizes, base::bytes_text(prediction.reuse_bytes)));
+}
+
+}  // namespace
+
 Predictor::Predictor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;
@@ -359,7 +387,8 @@ Result<Predictor> Predictor::create(const table::Table& table, Selection selecti
   impl->profile = profile;
   impl->selection = std::move(selection);
   const Selection& chosen = impl->selection;
-  const auto curve = chosen.fit ? chosen.fit->curve : estimate::default_curve(chosen.device);
+  const auto curve =
+      chosen.fit ? chosen.fit->curve : estimate::default_curve(chosen.device, chosen.memory);
   impl->rows =
       estimate::RowSource{&table, chosen.device_id, chosen.setting_ids, curve, chosen.catalogue};
   OPLAT_TRY(chain, estimate::make_chain(impl->rows, {.profile = profile}));
@@ -435,6 +464,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
     if (answer) {
       one.latency_ns = answer->median_ns;
       one.sd_log = answer->sd_log;
+      one.common_sd_log = answer->common_sd_log;
       one.source = answer->source;
       one.group = answer->group;
       one.why = answer->why;
@@ -504,6 +534,7 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   say_unlike_in_model(prediction);
   say_control_flow(prediction);
   say_steps(prediction);
+  say_assumed_memory(selection, prediction);
   OPLAT_CHECK(compose(prediction));
   return prediction;
 }

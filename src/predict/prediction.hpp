@@ -59,6 +59,7 @@ struct KernelPrediction {
   std::optional<bool> put_in = std::nullopt;                 ///< see plan::PlanKernel
   std::optional<base::Interval> in_model_ns = std::nullopt;  ///< of one execution; see Estimate
   double values_sd_log = 0;  ///< in sd_log: what the values decide that it computes with
+  double common_sd_log = 0;  ///< in sd_log: what all kernels miss together; see Estimate
 };
 
 struct Composition;

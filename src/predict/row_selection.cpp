@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "table/memory_text.hpp"
 
 namespace oplat::predict {
 namespace {
@@ -337,6 +338,8 @@ Result<Selection> select_rows(const table::Table& table, const RowFilter& filter
   OPLAT_TRY(selection, choose(table, filter));
   selection.catalogue = &catalogue;
   OPLAT_CHECK(take_fit(table, selection));
+  OPLAT_TRY(memory, table::find_memory(table, selection.device_id));
+  selection.memory = std::move(memory);
   return std::move(selection);
 }
 

@@ -62,6 +62,8 @@ struct Selection {
   const ir::Catalogue* catalogue = nullptr;  ///< never null of select_rows(), see there
   /// of the table for this device and setting; nothing: none, or not of these rows
   std::optional<CompositionFit> fit;
+  /// What was measured of the device's memory; nothing: its reported sizes are assumed.
+  std::optional<table::MemoryHierarchy> memory = std::nullopt;
   SumSpread sum_spread = {};  ///< of the setting's runtime; programs fill it (app::select_rows)
 };
 

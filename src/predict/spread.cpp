@@ -19,19 +19,26 @@ double correlation(std::string_view group, double measured) {
   return 0.9;
 }
 
+double Term::own_sd_log() const {
+  if (common_sd_log == 0) return sd_log;
+  return std::sqrt(std::max(0.0, sd_log * sd_log - common_sd_log * common_sd_log));
+}
+
 double total_spread(std::span<const Term> terms, double composition_sd, double measured) {
   struct Sums {
     double linear = 0;
     double squares = 0;
   };
   std::map<std::string_view, Sums> groups;
+  double common = 0;
   for (const Term& term : terms) {
     Sums& sums = groups[term.group];
-    const double part = term.share * term.sd_log;
+    const double part = term.share * term.own_sd_log();
+    common += term.share * term.common_sd_log;
     sums.linear += part;
     sums.squares += part * part;
   }
-  double variance = composition_sd * composition_sd;
+  double variance = composition_sd * composition_sd + common * common;
   for (const auto& [group, sums] : groups) {
     const double rho = correlation(group, measured);
     variance += rho * sums.linear * sums.linear + (1 - rho) * sums.squares;

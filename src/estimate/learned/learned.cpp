@@ -170,6 +170,7 @@ class Learned final : public Estimator {
     Estimate estimate = basis.estimate;
     estimate.median_ns = at.median_ns;
     estimate.sd_log = at.sd_log;
+    estimate.common_sd_log = at.common_sd_log;
     if (!is_usable(estimate)) return std::nullopt;
     if (query.explain) {
       std::string far;

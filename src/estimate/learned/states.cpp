@@ -9,14 +9,14 @@
 
 namespace oplat::estimate {
 
-void put_states(std::span<Sample> samples, std::optional<double> llc_bytes) {
+void put_states(std::span<Sample> samples, std::optional<double> cold_from) {
   std::unordered_map<std::string_view, double> least;
   least.reserve(samples.size());
   for (const Sample& sample : samples) {
     const auto [at, added] = least.emplace(sample.key, sample.reuse_bytes.value_or(0));
     if (!added) at->second = std::min(at->second, sample.reuse_bytes.value_or(0));
   }
-  const double cold = llc_bytes.value_or(std::numeric_limits<double>::infinity());
+  const double cold = cold_from.value_or(std::numeric_limits<double>::infinity());
   for (Sample& sample : samples) {
     const double bytes = sample.reuse_bytes.value_or(0);
     sample.state = bytes <= least.at(sample.key) ? 0 : bytes > cold ? 2 : 1;

@@ -21,8 +21,8 @@ inline constexpr std::size_t kStates = 3;
 inline constexpr double kWeightsThatMatter = 64.0 * 1024;
 
 /// Sets the state of each sample, by its footprint among those of the same key: the least is hot,
-/// the rest are cold where more than the last-level cache lies between two uses.
-void put_states(std::span<Sample> samples, std::optional<double> llc_bytes);
+/// the rest are cold where more than `cold_from` bytes lie between two uses.
+void put_states(std::span<Sample> samples, std::optional<double> cold_from);
 /// The sample as models learn it, its state the last of its numbers; std::nullopt if the key has no
 /// description.
 std::optional<ir::Description> description_of(const Sample& sample, const ir::Catalogue& catalogue);

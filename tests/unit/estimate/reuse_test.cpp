@@ -19,14 +19,79 @@ const std::vector<StatePoint> kHotCold = {{65536, 1000, 0.02}, {24 * kMebibyte, 
 TEST(ReuseCurve, StartsAtSharesOfTheCaches) {
   table::Device device;
   device.llc_bytes = 8 << 20;
-  EXPECT_EQ(default_curve(device), (ReuseCurve{std::nullopt, {4 * kMebibyte, 10 * kMebibyte}}));
+  EXPECT_EQ(default_curve(device)->last, (Ramp{4 * kMebibyte, 10 * kMebibyte}));
+  EXPECT_FALSE(default_curve(device)->own);
   device.l2_bytes = 1 << 20;
-  EXPECT_EQ(default_curve(device),
-            (ReuseCurve{Ramp{0.5 * kMebibyte, 2 * kMebibyte}, {4 * kMebibyte, 10 * kMebibyte}}));
+  EXPECT_EQ(default_curve(device)->last, (Ramp{4 * kMebibyte, 10 * kMebibyte}));
+  EXPECT_EQ(default_curve(device)->own, (Ramp{0.5 * kMebibyte, 2 * kMebibyte}));
   device.l2_bytes = 4 << 20;
   EXPECT_FALSE(default_curve(device)->own) << "the ramps would overlap";
   device.llc_bytes = 0;
   EXPECT_FALSE(default_curve(device));
+}
+
+TEST(ReuseCurve, ReportedSizesAreAnAssumption) {
+  table::Device device;
+  device.llc_bytes = 480 << 20;
+  const auto curve = default_curve(device);
+  ASSERT_TRUE(curve && curve->earliest && curve->latest);
+  // As on the processor that reports so much and loses data from 16 to 64 MiB on.
+  EXPECT_EQ(*curve->earliest, (Ramp{16 * kMebibyte, 64 * kMebibyte}));
+  EXPECT_EQ(*curve->latest, (Ramp{360 * kMebibyte, 960 * kMebibyte}));
+  device.llc_bytes = 32 << 20;
+  EXPECT_EQ(*default_curve(device)->earliest, (Ramp{8 * kMebibyte, 24 * kMebibyte}));
+  // What is within 480 MiB and beyond 64 is taken as hot, and the 90 % interval reaches cold.
+  const std::vector<StatePoint> points = {{65536, 1000, 0.02}, {1024 * kMebibyte, 4000, 0.04}};
+  const StateAnswer answer = at_reuse(points, curve, 100 * kMebibyte);
+  EXPECT_EQ(answer.median_ns, 1000);
+  EXPECT_NEAR(answer.common_sd_log, std::log(4) / 1.6448536, 1e-6);
+  EXPECT_EQ(answer.sd_log, std::hypot(0.02, answer.common_sd_log));
+  // A kernel that is faster when cold gets faster where the others get slower.
+  const std::vector<StatePoint> odd = {{65536, 4000, 0.02}, {1024 * kMebibyte, 1000, 0.04}};
+  EXPECT_NEAR(at_reuse(odd, curve, 100 * kMebibyte).common_sd_log, -answer.common_sd_log, 1e-12);
+  // Beyond doubt, and with a curve that a fit found.
+  EXPECT_EQ(at_reuse(points, curve, 65536).sd_log, 0.02);
+  const ReuseCurve fitted{std::nullopt, curve->last};
+  EXPECT_EQ(at_reuse(points, fitted, 100 * kMebibyte).sd_log, 0.02);
+  EXPECT_EQ(at_reuse(points, fitted, 400 * kMebibyte).common_sd_log, 0);
+}
+
+TEST(ReuseCurve, IsAsFarFromOneFootprintToAnotherAsItMayBe) {
+  table::Device device;
+  device.llc_bytes = 480 << 20;
+  const auto curve = default_curve(device);
+  EXPECT_EQ(curve->last.gone(100 * kMebibyte), 0);
+  EXPECT_EQ(curve->max_distance(65536, 100 * kMebibyte), 1);
+  EXPECT_EQ(kCurve.max_distance(65536, 100 * kMebibyte), 1);
+  EXPECT_EQ(kCurve.max_distance(65536, kMebibyte), 0);
+}
+
+TEST(ReuseCurve, MeasuredMemoryReplacesReportedSizes) {
+  table::Device device;
+  device.l2_bytes = 2 << 20;
+  device.llc_bytes = 480 << 20;
+  table::MemoryHierarchy memory;
+  memory.levels = {{1e6, 1, 5}, {15e6, 2, 40}, {std::nullopt, 4, 170}};
+  memory.last = table::Eviction{{11 * kMebibyte, 32 * kMebibyte},
+                                table::MemoryRamp{64 * kMebibyte, 90 * kMebibyte},
+                                {12 * kMebibyte, 88 * kMebibyte},
+                                table::MemoryRamp{8 * kMebibyte, 70 * kMebibyte}};
+  const auto curve = default_curve(device, memory);
+  ASSERT_TRUE(curve);
+  EXPECT_EQ(curve->last, (Ramp{12 * kMebibyte, 88 * kMebibyte}));
+  EXPECT_EQ(curve->earliest, (Ramp{11 * kMebibyte, 32 * kMebibyte}));
+  EXPECT_EQ(curve->latest, (Ramp{64 * kMebibyte, 90 * kMebibyte}));
+  EXPECT_EQ(curve->own, (Ramp{1 * kMebibyte, 4 * kMebibyte}));
+  memory.last->disturbed = table::MemoryRamp{6 * kMebibyte, 24 * kMebibyte};
+  EXPECT_EQ(default_curve(device, memory)->earliest, (Ramp{6 * kMebibyte, 24 * kMebibyte}));
+  // Without a level behind the core's own cache there is one way out.
+  memory.levels.erase(memory.levels.begin() + 1);
+  EXPECT_FALSE(default_curve(device, memory)->own);
+  // A flat curve says nothing.
+  memory.last.reset();
+  EXPECT_EQ(default_curve(device, memory), default_curve(device));
+  device.llc_bytes = 0;
+  EXPECT_FALSE(default_curve(device, memory));
 }
 
 TEST(ReuseCurve, ShareIsLinearInTheLogarithm) {
@@ -92,6 +157,9 @@ TEST(AtReuse, WithoutACurveTheRowsAreTheEnds) {
   EXPECT_NEAR(at_reuse(points, std::nullopt, 1000).median_ns, 3000, 1e-6);
   EXPECT_EQ(at_reuse(points, std::nullopt, 50).median_ns, 1000);
   EXPECT_EQ(at_reuse(points, std::nullopt, 20000).median_ns, 9000);
+  // Nobody knows where data are lost between them: half of the gap in the middle, of all kernels.
+  EXPECT_NEAR(at_reuse(points, std::nullopt, 1000).common_sd_log, 0.5 * std::log(9), 1e-9);
+  EXPECT_EQ(at_reuse(points, std::nullopt, 50).sd_log, 0);
 }
 
 TEST(AtReuse, OnePointAnswersEverywhere) {

@@ -7,6 +7,7 @@
 
 #include "compat/registry.hpp"
 #include "predict/prediction.hpp"
+#include "table/memory_text.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::predict {
@@ -151,6 +152,75 @@ TEST_F(CompositionTest, WhatNetworksMissedOfSumsIsInTheIntervalAndAGuessSaysSo) 
   EXPECT_THAT(guessed.warnings,
               Contains(HasSubstr("no network was compared with the sum of its kernels in replay")));
   EXPECT_THAT(guessed.warnings, Contains(HasSubstr("up to 3.2 times as long")));
+}
+
+/// Two kernels that take four times as long from memory, on a device that reports 480 MiB of last
+/// level, in a model of 100.
+class AssumedMemory : public CompositionTest {
+ protected:
+  AssumedMemory() {
+    const table::DeviceId device = small_.device("xeon", 480 << 20);
+    for (const char* key : {test::kMatMul, test::kCopy4000}) {
+      small_.row(device, setting_, key, 1.1 * kMiB, timing(1'000'000, 0.02));
+      small_.row(device, setting_, key, 1024 * kMiB, timing(4'000'000, 0.02));
+    }
+    large_ = plan({{"a", test::kMatMul, 1}, {"b", test::kCopy4000, 1}});
+    large_.weight_bytes = 100 * kMiB;
+    selection_ = must(select_rows(small_.table(), {.device = "xeon"}, compat::catalogue()));
+  }
+  Prediction ask_about(const table::Plan& p) {
+    return must(predict(small_.table(), selection_, p, {}));
+  }
+  table::Plan large_;
+  Selection selection_;
+};
+
+TEST_F(AssumedMemory, AReportedSizeThatDecidesIsSaidAndTheIntervalReachesBothEnds) {
+  const Prediction p = ask_about(large_);
+  EXPECT_DOUBLE_EQ(p.latency_ns.value(), 2'000'000);
+  EXPECT_GE(p.interval->high, 8'000'000) << "both kernels come from memory, or none";
+  EXPECT_LT(p.interval->high, 8'500'000);
+  EXPECT_THAT(p.warnings,
+              Contains(HasSubstr("xeon reports 480 MiB of last-level cache, which nobody")));
+  table::Plan small = large_;
+  small.weight_bytes = 8 * kMiB;
+  EXPECT_THAT(ask_about(small).warnings, Not(Contains(HasSubstr("nobody measured"))));
+  EXPECT_LT(ask_about(small).interval->high, 2'400'000);
+}
+
+TEST_F(AssumedMemory, WhatWasMeasuredReplacesIt) {
+  table::MemoryHierarchy memory;
+  memory.levels = {{kMiB, 1, 5}, {15 * kMiB, 2, 40}, {std::nullopt, 4, 170}};
+  memory.last = table::Eviction{{12 * kMiB, 48 * kMiB}, {}, {12 * kMiB, 48 * kMiB}, {}};
+  selection_.memory = memory;
+  const Prediction p = ask_about(large_);
+  EXPECT_DOUBLE_EQ(p.latency_ns.value(), 8'000'000);
+  EXPECT_LT(p.interval->high, 9'500'000);
+  EXPECT_THAT(p.warnings, Not(Contains(HasSubstr("nobody measured"))));
+  // A curve that lies elsewhere at times is common to both kernels.
+  memory.last->stream = table::MemoryRamp{120 * kMiB, 240 * kMiB};
+  selection_.memory = memory;
+  EXPECT_LT(ask_about(large_).interval->low, 2'050'000);
+}
+
+TEST_F(AssumedMemory, TheTableSaysWhatWasMeasured) {
+  EXPECT_FALSE(selection_.memory);
+  table::MemoryHierarchy memory;
+  memory.levels = {{kMiB, 1, 5}, {std::nullopt, 4, 170}};
+  memory.last = table::Eviction{{12 * kMiB, 48 * kMiB}, {}, {12 * kMiB, 48 * kMiB}, {}};
+  table::Environment environment;
+  environment.facts[table::kMemoryFact] = table::encode(memory);
+  must(small_.table().add_campaign(selection_.device_id, setting_, {}, environment));
+  const auto found = must(select_rows(small_.table(), {.device = "xeon"}, compat::catalogue()));
+  EXPECT_EQ(found.memory, memory);
+}
+
+TEST_F(AssumedMemory, AFitKnowsTheCurve) {
+  selection_.fit = CompositionFit();
+  selection_.fit->curve = estimate::ReuseCurve{std::nullopt, {16 * kMiB, 64 * kMiB}};
+  const Prediction p = ask_about(large_);
+  EXPECT_DOUBLE_EQ(p.latency_ns.value(), 8'000'000);
+  EXPECT_THAT(p.warnings, Not(Contains(HasSubstr("nobody measured"))));
 }
 
 TEST_F(CompositionTest, AFitKnowsBetterThanWhatNetworksMissedElsewhere) {

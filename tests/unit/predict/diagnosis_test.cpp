@@ -375,6 +375,25 @@ TEST(Uncertainty, RemedyDependsOnSourceAndPrecision) {
   EXPECT_EQ(u.most[2].remedy, Remedy::Measure);
 }
 
+TEST(Uncertainty, WhatKernelsMissTogetherIsTheirsAndNoBlockHelps) {
+  // Own parts of 0.018 and 0.012 next to 0.24 and 0.16 that have one cause.
+  KernelPrediction one = kernel_of(test::kCopy250, 60000, std::hypot(0.03, 0.4));
+  KernelPrediction other = kernel_of(test::kCopy1000, 40000, std::hypot(0.03, 0.4));
+  one.common_sd_log = other.common_sd_log = 0.4;
+  const double rho = correlation("measured");
+  const double both = 0.4 * 0.4 + rho * 0.03 * 0.03 + (1 - rho) * (0.018 * 0.018 + 0.012 * 0.012);
+  const Uncertainty u =
+      diagnose(prediction_of({one, other}), {}, ir::Catalogue::own()).uncertainty.value();
+  const double variance = both + kCompositionSd * kCompositionSd;
+  EXPECT_NEAR(u.kernels, both / variance, 1e-12);
+  ASSERT_EQ(u.most.size(), 2U);
+  EXPECT_NEAR(u.most[0].share + u.most[1].share, u.kernels, 1e-12);
+  one.sd_log = other.sd_log = std::hypot(0.01, 0.4);
+  const Uncertainty well =
+      diagnose(prediction_of({one, other}), {}, ir::Catalogue::own()).uncertainty.value();
+  for (const UncertainKernel& kernel : well.most) EXPECT_EQ(kernel.remedy, Remedy::Nothing);
+}
+
 TEST(Uncertainty, IsNothingWithoutALatency) {
   Prediction p = prediction_of({kernel_of(test::kCopy250, 1000)});
   p.latency_ns.reset();

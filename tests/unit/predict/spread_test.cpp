@@ -23,6 +23,15 @@ TEST(Spread, GroupsAreIndependentOfEachOther) {
   EXPECT_NEAR(total_spread(terms, 0), 0.1, 1e-12);
 }
 
+TEST(Spread, WhatTermsHaveInCommonAddsUpWithItsSign) {
+  // Own parts of 0.3 in one group of 0.3 and in another; 0.4 of each has one cause.
+  const std::vector<Term> terms = {{0.5, 0.5, "measured", 0.4}, {0.5, 0.5, "physics", 0.4}};
+  EXPECT_NEAR(terms[0].own_sd_log(), 0.3, 1e-12);
+  EXPECT_NEAR(total_spread(terms, 0.1), std::sqrt(2 * 0.15 * 0.15 + 0.4 * 0.4 + 0.01), 1e-12);
+  const std::vector<Term> opposed = {{0.5, 0.5, "measured", 0.4}, {0.5, 0.5, "physics", -0.4}};
+  EXPECT_NEAR(total_spread(opposed, 0.1), std::sqrt(2 * 0.15 * 0.15 + 0.01), 1e-12);
+}
+
 TEST(Spread, CorrelationPerGroup) {
   EXPECT_EQ(correlation("measured"), 0.3);
   EXPECT_EQ(correlation("interpolated"), 0.5);

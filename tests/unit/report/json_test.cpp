@@ -76,11 +76,11 @@ TEST(PredictionJson, KernelsHoldRatesBoundAndUncertainty) {
   EXPECT_NEAR(conv["bound_share"].get<double>(), 1, 1e-12);
   // Parts of the spread: 0.01 of the measured kernel, 5/12 of the guessed one, 0.05 of the
   // composition.
-  const double variance = 0.01 * 0.01 + 25.0 / 144 + 0.05 * 0.05;
+  const double variance = 0.01 * 0.01 + 25.0 / 144 + 0.06 * 0.06;
   EXPECT_NEAR(conv["uncertainty_share"].get<double>(), 0.0001 / variance, 1e-12);
   EXPECT_EQ(names(doc["uncertainty"]),
             (std::set<std::string>{"kernels", "composition", "mismatch", "most"}));
-  EXPECT_NEAR(doc["uncertainty"]["composition"].get<double>(), 0.0025 / variance, 1e-12);
+  EXPECT_NEAR(doc["uncertainty"]["composition"].get<double>(), 0.0036 / variance, 1e-12);
   EXPECT_EQ(doc["uncertainty"]["mismatch"], 0);
   ASSERT_EQ(doc["uncertainty"]["most"].size(), 2U);
   EXPECT_EQ(doc["uncertainty"]["most"][0]["key"], test::kCopy1000);
