@@ -86,7 +86,9 @@ measure::RunnerFactory runner_factory(const Session& session,
                                       std::function<std::chrono::seconds()> deadline = {});
 
 /// Measures keys and models into `table` in fresh workers of the session's
-/// kind. Finished rows are skipped. If `events` says cancelled, the summary
+/// kind. Finished rows are skipped. If time allows, the machine's memory is
+/// measured before the first kernels and, in long campaigns, after the last
+/// (docs/adr/0051); both are part of the budget. If `events` says cancelled, the summary
 /// says interrupted and all that was measured is kept. Code::Refused if the
 /// table's rows of this device and setting are replayed and these are measured,
 /// or the reverse.

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "compat/registry.hpp"
 #include "predict/row_selection.hpp"
+#include "table/memory_text.hpp"
 
 namespace oplat::app {
 namespace {
@@ -221,6 +222,9 @@ Result<VerifyResult> verify(const VerifyRequest& request, Events& events) {
   again.campaign.catalogue = &compat::catalogue();
   again.campaign.device = selection.device;
   again.campaign.setting = session.setting;
+  OPLAT_TRY(sizes,
+            table::sizes_of_states(table, selection.device_id, selection.setting_ids.front()));
+  again.campaign.memory = std::move(sizes.memory);
   again.campaign.seed = request.seed;
   again.campaign.budget_seconds = request.budget_s;
   again.campaign.argv = request.record;

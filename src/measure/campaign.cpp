@@ -67,7 +67,7 @@ class CampaignRun {
         pool_(factory, std::max<std::int64_t>(request.keys_per_process, 1), next_process()),
         store_(table, device, setting, request.stop),
         forecast_(request.stop.least_blocks),
-        started_(now()) {}
+        started_(now() - request.spent_seconds) {}
 
   Result<Summary> run();
 

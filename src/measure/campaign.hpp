@@ -17,6 +17,7 @@
 #include "measure/calibration.hpp"
 #include "measure/kernel_runner.hpp"
 #include "measure/progress.hpp"
+#include "measure/states.hpp"
 #include "measure/stopping.hpp"
 #include "table/table.hpp"
 
@@ -40,10 +41,12 @@ struct CampaignRequest {
   const ir::Catalogue* catalogue = nullptr;  ///< of the keys; required; outlives the campaign
   table::Device device;                      ///< as the worker describes it
   table::Setting setting;                    ///< complete: version and build as the worker says
+  measure::Memory memory;                    ///< what states are made from; see states.hpp
   std::vector<std::string> keys;
   std::vector<ModelTarget> models;
   std::uint64_t seed = 1;                ///< of the order of every pass, inputs and weights
   std::optional<double> budget_seconds;  ///< nothing: until every row is measured well enough
+  double spent_seconds = 0;              ///< of the budget, before the campaign begins
   measure::StopRule stop;
   measure::CopyRule copies;
   std::int64_t keys_per_process = 50;

@@ -116,10 +116,10 @@ constexpr double kMaxCopiedTogether = 32 * 1024;
 /// The hot row of a key and, if its weights are large enough to ask, those of the other cache
 /// states.
 void add_kernel(std::vector<CampaignRow>& rows, const std::string& text, const ir::Key& key,
-                const table::Device& device, const ir::Catalogue& catalogue) {
+                const CampaignRequest& request) {
   CampaignRow hot;
   hot.name = text;
-  hot.work = ir::work(key, catalogue);
+  hot.work = ir::work(key, *request.catalogue);
   hot.state = measure::hot_state(hot.work);
   const bool copied = key.tag(ir::kCopiedTag) != nullptr;
   if (copied && hot.work.bytes_out > kMaxCopiedTogether) hot.state.copies = 1;
@@ -129,7 +129,8 @@ void add_kernel(std::vector<CampaignRow>& rows, const std::string& text, const i
   const std::size_t index = rows.size();
   rows.push_back(hot);
   if (hot.refusal || copied) return;
-  for (const measure::State& state : measure::further_states(hot.work, device)) {
+  for (const measure::State& state :
+       measure::further_states(hot.work, request.device, request.memory)) {
     CampaignRow evicted = hot;
     evicted.kind = RowKind::Evicted;
     evicted.hot = index;
@@ -187,12 +188,12 @@ Result<CampaignRows> load_rows(const CampaignRequest& request, const table::Tabl
       ++rows.views;
       continue;
     }
-    add_kernel(rows.all, text, *key, request.device, *request.catalogue);
+    add_kernel(rows.all, text, *key, request);
   }
   if (rows.views > 0 && !request.empty_call_key.empty() &&
       seen.insert(request.empty_call_key).second) {
     OPLAT_TRY(dispatch, ir::parse(request.empty_call_key));
-    add_kernel(rows.all, request.empty_call_key, dispatch, request.device, *request.catalogue);
+    add_kernel(rows.all, request.empty_call_key, dispatch, request);
   }
   for (CampaignRow& row : rows.all) OPLAT_CHECK(load_kernel(row, request, table, device, setting));
   add_models(rows.all, request);

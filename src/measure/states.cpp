@@ -37,30 +37,55 @@ const char* name(CacheState state) {
 
 State hot_state(const ir::Work& work) { return {CacheState::Hot, work.bytes(), 0, 0}; }
 
-std::optional<State> last_level_state(const ir::Work& work, const table::Device& device) {
+namespace {
+
+/// Bytes of the pool of the last level's state; nothing: there is no such state.
+std::optional<std::int64_t> last_level_pool(const table::Device& device, const Memory& memory) {
   const std::int64_t pool = device.l2_bytes * kPoolsOfSecondLevel;
-  // A last level that the pool half fills would lose weights to whatever else runs.
-  if (device.l2_bytes <= 0 || device.llc_bytes < 2 * pool || always_hot(work)) return std::nullopt;
-  if (hot_state(work).reuse_bytes >= 2 * static_cast<double>(device.l2_bytes)) return std::nullopt;
-  const double wanted = std::ceil(static_cast<double>(pool) / work.bytes_weights);
-  const auto copies =
-      static_cast<std::int64_t>(std::min(wanted, static_cast<double>(kMaxPoolCopies)));
-  return State{CacheState::LastLevel, static_cast<double>(pool), 0, copies};
+  if (!memory || memory->levels.size() < 2) {
+    // A last level that the pool half fills would lose weights to whatever else runs.
+    if (device.l2_bytes <= 0 || device.llc_bytes < 2 * pool) return std::nullopt;
+    return pool;
+  }
+  if (!memory->has_last_level() || !memory->own || !memory->last) return std::nullopt;
+  const double low = memory->own->hi_bytes;
+  const double high = memory->last->middle.lo_bytes;
+  if (!(low < high)) return std::nullopt;
+  const bool fits = static_cast<double>(pool) >= low && static_cast<double>(pool) <= high;
+  return fits ? pool : static_cast<std::int64_t>(std::sqrt(low * high));
 }
 
-State cold_state(const table::Device& device) {
+}  // namespace
+
+std::optional<State> last_level_state(const ir::Work& work, const table::Device& device,
+                                      const Memory& memory) {
+  const auto pool = last_level_pool(device, memory);
+  if (!pool || always_hot(work)) return std::nullopt;
+  // With the own cache's size unknown, half of the pool is behind it.
+  const double passed = device.l2_bytes > 0 ? 2 * static_cast<double>(device.l2_bytes)
+                                            : static_cast<double>(*pool) / 2;
+  if (hot_state(work).reuse_bytes >= passed) return std::nullopt;
+  const double wanted = std::ceil(static_cast<double>(*pool) / work.bytes_weights);
+  const auto copies =
+      static_cast<std::int64_t>(std::min(wanted, static_cast<double>(kMaxPoolCopies)));
+  return State{CacheState::LastLevel, static_cast<double>(*pool), 0, copies};
+}
+
+State cold_state(const table::Device& device, const Memory& memory) {
   const std::int64_t cache = device.llc_bytes > 0 ? device.llc_bytes : kAssumedCacheBytes;
-  const std::int64_t scrub = std::min(cache, kMaxScrubBytes) * kScrubsOfCache;
+  const std::int64_t reported = std::min(cache, kMaxScrubBytes) * kScrubsOfCache;
+  const std::int64_t scrub = memory && memory->scrub_bytes ? *memory->scrub_bytes : reported;
   const std::int64_t bounded = std::min(scrub, kMaxScrubBytes);
   return {CacheState::Cold, static_cast<double>(bounded), bounded, 0};
 }
 
-std::vector<State> further_states(const ir::Work& work, const table::Device& device) {
+std::vector<State> further_states(const ir::Work& work, const table::Device& device,
+                                  const Memory& memory) {
   std::vector<State> states;
   if (always_hot(work)) return states;
-  if (const auto last = last_level_state(work, device)) states.push_back(*last);
+  if (const auto last = last_level_state(work, device, memory)) states.push_back(*last);
   // A kernel that touches more than the scrub is as cold as it gets when hot.
-  if (const State cold = cold_state(device); cold.reuse_bytes > hot_state(work).reuse_bytes)
+  if (const State cold = cold_state(device, memory); cold.reuse_bytes > hot_state(work).reuse_bytes)
     states.push_back(cold);
   return states;
 }

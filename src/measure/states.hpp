@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/work.hpp"
+#include "table/memory_hierarchy.hpp"
 #include "table/records.hpp"
 
 namespace oplat::measure {
@@ -32,17 +33,24 @@ const char* name(CacheState state);
 /// Copies that share their weights touch the kernel's own bytes between two uses of one weight
 /// byte.
 State hot_state(const ir::Work& work);
+/// What was measured of the memory of a device (docs/adr/0051); nothing: its reported sizes count.
+using Memory = std::optional<table::MemoryHierarchy>;
+
 /// Copies with weights of their own, in all four times the core's second-level cache, run in turn:
-/// between two uses of a weight byte all others are touched, as in a network. std::nullopt if the
-/// device does not say its sizes, where the last level is less than twice that, or where the kernel
+/// between two uses of a weight byte all others are touched, as in a network. Where memory was
+/// measured, the pool lies between the core's own cache and where the last level begins to lose
+/// data. std::nullopt if there is no such level: none was found or, where nothing was measured, the
+/// device does not say its sizes or the last level is less than twice the pool; or where the kernel
 /// alone passes twice the second level and so is there when hot.
-std::optional<State> last_level_state(const ir::Work& work, const table::Device& device);
-/// Three times the last-level cache is read in between; 64 MiB are assumed where the device does
-/// not say its size.
-State cold_state(const table::Device& device);
+std::optional<State> last_level_state(const ir::Work& work, const table::Device& device,
+                                      const Memory& memory = {});
+/// What is read in between is what was measured to empty every cache; else three times the
+/// reported last-level cache, 64 MiB of it where the device does not say its size.
+State cold_state(const table::Device& device, const Memory& memory = {});
 /// The states besides hot in which this kernel may have to be measured on this device, by rising
 /// reuse_bytes; which ones have to be, `needs` says once the hot time is known.
-std::vector<State> further_states(const ir::Work& work, const table::Device& device);
+std::vector<State> further_states(const ir::Work& work, const table::Device& device,
+                                  const Memory& memory = {});
 
 /// Whether the weights are so small (below 64 KiB) that every state equals hot whatever the hot
 /// time.

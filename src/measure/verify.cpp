@@ -21,8 +21,7 @@ using Name = std::pair<std::string, double>;  // key and reuse_bytes
 /// A campaign measures every state of a key that it needs. Rows with a time and no blocks are those
 /// that it starts anew; refused ones it leaves alone.
 Status prepare(table::Table& scratch, table::DeviceId device, table::SettingId setting,
-               const table::Device& facts, const ir::Catalogue& catalogue,
-               const std::vector<VerifyRow>& rows) {
+               const CampaignRequest& campaign, const std::vector<VerifyRow>& rows) {
   std::set<Name> wanted;
   for (const VerifyRow& row : rows) wanted.insert({row.key, row.reuse_bytes});
   return scratch.transaction([&]() -> Status {
@@ -30,8 +29,9 @@ Status prepare(table::Table& scratch, table::DeviceId device, table::SettingId s
       OPLAT_CHECK(scratch.put_row(device, setting, std::nullopt,
                                   {row.key, row.reuse_bytes, "own", row.before, {}}));
       OPLAT_TRY(key, ir::parse(row.key));
-      const ir::Work work = ir::work(key, catalogue);
-      std::vector<measure::State> states = measure::further_states(work, facts);
+      const ir::Work work = ir::work(key, *campaign.catalogue);
+      std::vector<measure::State> states =
+          measure::further_states(work, campaign.device, campaign.memory);
       states.push_back(measure::hot_state(work));
       for (const measure::State& state : states) {
         if (wanted.count({row.key, state.reuse_bytes}) > 0) continue;
@@ -93,7 +93,7 @@ Result<Verification> verify(const VerifyRequest& request, const std::vector<Veri
   }
   OPLAT_TRY(device, scratch.put_device(campaign.device));
   OPLAT_TRY(setting, scratch.put_setting(campaign.setting));
-  OPLAT_CHECK(prepare(scratch, device, setting, campaign.device, *campaign.catalogue, rows));
+  OPLAT_CHECK(prepare(scratch, device, setting, campaign, rows));
 
   OPLAT_TRY(summary, run(campaign, scratch, factory, progress));
   Verification result;

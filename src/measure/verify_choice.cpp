@@ -12,6 +12,7 @@
 #include "ir/work.hpp"
 #include "measure/states.hpp"
 #include "measure/verify.hpp"
+#include "table/memory_text.hpp"
 
 namespace oplat::measure {
 namespace {
@@ -43,10 +44,10 @@ class Numbering {
 
 /// Today's name of the cache state of a row; std::nullopt if such a state is no longer measured.
 std::optional<std::string> state_name(double reuse_bytes, const ir::Work& work,
-                                      const table::Device& device) {
+                                      const table::Device& device, const Memory& memory) {
   if (reuse_bytes == measure::hot_state(work).reuse_bytes)
     return measure::name(measure::CacheState::Hot);
-  for (const measure::State& state : measure::further_states(work, device)) {
+  for (const measure::State& state : measure::further_states(work, device, memory)) {
     if (reuse_bytes == state.reuse_bytes) return measure::name(state.kind);
   }
   return std::nullopt;
@@ -146,6 +147,11 @@ Result<std::vector<VerifyRow>> choose_rows(const table::Table& table, table::Dev
   for (const auto& [id, each] : devices) {
     if (id == device) facts = each;
   }
+  Memory memory;
+  if (!settings.empty()) {
+    OPLAT_TRY(sizes, table::sizes_of_states(table, device, settings.front()));
+    memory = std::move(sizes.memory);
+  }
   base::Random random(base::mix_seed(seed, base::hash64("verify")));
   OPLAT_TRY(found, candidates(table, device, settings, random));
   Numbering ops, decades, states;
@@ -155,7 +161,7 @@ Result<std::vector<VerifyRow>> choose_rows(const table::Table& table, table::Dev
     if (!key || ir::has_unknown(*key)) continue;
     if (ir::is_view(*key, catalogue)) continue;
     const std::optional<std::string> state =
-        state_name(candidate.row.reuse_bytes, ir::work(*key, catalogue), facts);
+        state_name(candidate.row.reuse_bytes, ir::work(*key, catalogue), facts, memory);
     if (!state) continue;
     candidate.row.op = key->op;
     candidate.row.state = *state;

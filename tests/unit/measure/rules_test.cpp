@@ -90,6 +90,39 @@ TEST(States, LastLevelIsAPoolOfFourSecondLevels) {
   EXPECT_FALSE(last_level_state(work, device));
 }
 
+TEST(States, MeasuredMemoryDecides) {
+  constexpr double kMebi = 1 << 20;
+  table::Device device;
+  device.l2_bytes = 2 << 20;
+  device.llc_bytes = 480 << 20;
+  EXPECT_EQ(cold_state(device).scrub_bytes, std::int64_t{1} << 30);
+  table::MemoryHierarchy memory;
+  memory.levels = {{kMebi, 1, 5}, {15 * kMebi, 2, 40}, {std::nullopt, 4, 170}};
+  memory.own = table::MemoryRamp{kMebi, 4 * kMebi};
+  memory.last = table::Eviction{{11 * kMebi, 32 * kMebi}, {}, {11 * kMebi, 32 * kMebi}, {}};
+  memory.scrub_bytes = 136 << 20;
+  EXPECT_EQ(cold_state(device, memory).scrub_bytes, 136 << 20);
+  EXPECT_EQ(cold_state(device, memory).reuse_bytes, 136.0 * (1 << 20));
+  ir::Work work;
+  work.bytes_weights = 100'000;
+  const auto state = last_level_state(work, device, memory);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->reuse_bytes, 8 * kMebi) << "between 4 and 11 MiB, as by reported sizes";
+  // The pool goes where the last level is.
+  memory.own->hi_bytes = 9 * kMebi;
+  memory.last->middle.lo_bytes = 16 * kMebi;
+  EXPECT_NEAR(last_level_state(work, device, memory)->reuse_bytes, 12 * kMebi, 1);
+  memory.last->middle.lo_bytes = 9 * kMebi;
+  EXPECT_FALSE(last_level_state(work, device, memory));
+  // None was found, whatever is reported.
+  memory.levels.erase(memory.levels.begin() + 1);
+  EXPECT_FALSE(last_level_state(work, device, memory));
+  // A flat curve: as reported.
+  EXPECT_TRUE(last_level_state(work, device, table::MemoryHierarchy()));
+  memory.scrub_bytes.reset();
+  EXPECT_EQ(cold_state(device, memory).scrub_bytes, std::int64_t{1} << 30);
+}
+
 TEST(States, FurtherStatesStandAboveTheKernelsOwnBytes) {
   table::Device device;
   device.l2_bytes = 1 << 20;

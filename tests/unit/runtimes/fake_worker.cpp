@@ -141,8 +141,9 @@ void answer(const std::string& id, const std::string& result) {
 std::string hello_text(const std::string& mode) {
   return std::string("{\"protocol\":") + (mode == "old-protocol" ? "99" : "1") +
          (mode == "old-release" ? ",\"oplat\":\"0.0.9\"" : "") +
-         ",\"runtime\":\"fake\",\"version\":\"1\",\"device\":{\"name\":\"bench\"},\"later_"
-         "addition\":[1]}";
+         ",\"runtime\":\"fake\",\"version\":\"1\",\"device\":{\"name\":\"bench\"" +
+         (mode.starts_with("memory") ? ",\"l2_bytes\":1048576,\"llc_bytes\":503316480" : "") +
+         "},\"later_addition\":[1]}";
 }
 
 [[noreturn]] void crash() {
@@ -223,6 +224,28 @@ void misbehave_at_block(const std::string& mode, const std::string& id, const ch
   answer(id, "{\"samples\":{\"ns\":[[1.0],[2.0]]}}");
 }
 
+void answer_unknown_method(const std::string& id) {
+  put("{\"jsonrpc\":\"2.0\",\"id\":" + id +
+      ",\"error\":{\"code\":-32601,\"message\":\"unknown method\","
+      "\"data\":{\"code\":\"usage\"}}}\n");
+}
+
+/// Of a machine whose caches hold 1 and 16 MiB, whatever it reports; or which is lost at the first
+/// look, whose memory looks flat, or whose worker does not know the request.
+void answer_about_memory(const std::string& mode, const std::string& id, const std::string& line) {
+  constexpr double kMib = 1 << 20;
+  const std::string name = "\"pool_bytes\":";
+  const double pool = std::strtod(line.c_str() + line.find(name) + name.size(), nullptr);
+  if (mode == "memory-unknown") return answer_unknown_method(id);
+  if (pool == 0) return answer(id, "{\"max_pool_bytes\":4294967296}");
+  if (mode == "memory-lost") crash();
+  const bool flat = mode == "memory-flat";
+  const int chase_ns = flat || pool <= kMib ? 10 : pool <= 16 * kMib ? 40 : 100;
+  answer(id,
+         "{\"max_pool_bytes\":4294967296,\"look\":{\"stream_ns\":" + std::to_string(chase_ns / 10) +
+             ",\"chase_ns\":" + std::to_string(chase_ns) + "}}");
+}
+
 int serve_by_hand(const std::string& mode, const char* file) {
   if (mode == "rubbish-at-start") put("runtime 7.1 says hello\n");
   if (mode == "ignore-end") std::signal(SIGTERM, SIG_IGN);
@@ -231,14 +254,18 @@ int serve_by_hand(const std::string& mode, const char* file) {
     const std::string id = id_of(line);
     if (line.find("\"method\":\"hello\"") != std::string::npos) {
       answer(id, hello_text(mode));
+    } else if (mode.starts_with("memory") &&
+               line.find("\"method\":\"memory\"") != std::string::npos) {
+      answer_about_memory(mode, id, line);
+    } else if (mode.starts_with("memory") &&
+               line.find("\"method\":\"open\"") != std::string::npos) {
+      answer(id, "{\"unsupported\":\"its memory is all that there is\"}");
     } else if (line.find("\"method\":\"open\"") != std::string::npos) {
       misbehave_at_open(mode, id, file);
     } else if (line.find("\"method\":\"block\"") != std::string::npos) {
       misbehave_at_block(mode, id, file);
     } else if (mode == "knows-less") {
-      put("{\"jsonrpc\":\"2.0\",\"id\":" + id +
-          ",\"error\":{\"code\":-32601,\"message\":\"unknown method\","
-          "\"data\":{\"code\":\"usage\"}}}\n");
+      answer_unknown_method(id);
     } else if (mode == "ignore-end") {
       hang();
     } else {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/// From looks at the memory of machines that nobody has seen to networks on them: what is reported
+/// and what a core can use differ, and so do reads in order and loads that wait.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "estimate/reuse.hpp"
+#include "measure/memory_probe.hpp"
+#include "measure/states.hpp"
+#include "predict/spread.hpp"
+#include "unit/measure/simulated_memory.hpp"
+
+namespace oplat::app {
+namespace {
+
+constexpr double kSimulatedMib = 1024.0 * 1024.0;
+constexpr double kSimulatedLine = 64;
+constexpr double kSimulatedRowSd = 0.01;
+constexpr double kSdsOf90 = 1.6448536269514722;  // two-sided 90 %
+
+struct SimulatedKernel {
+  double compute_ns = 0;
+  double weight_bytes = 0;
+};
+
+struct SimulatedNetwork {
+  std::vector<SimulatedKernel> kernels;
+  double footprint_bytes = 0;
+};
+
+/// The kernel reads its weights in order, of which so many bytes lie between two uses.
+double time_of(const SimulatedKernel& kernel, const measure::SimulatedMemory& machine,
+               double reuse_bytes) {
+  const double line_ns = machine.stream_share *
+                         machine.cost(reuse_bytes, machine.own_ns, machine.last_ns,
+                                      machine.memory_ns, *machine.last_bytes * machine.prefetched);
+  return kernel.compute_ns + kernel.weight_bytes / kSimulatedLine * line_ns;
+}
+
+class UnseenMachines : public ::testing::Test {
+ protected:
+  double uniform(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random_);
+  }
+  measure::SimulatedMemory machine() {
+    measure::SimulatedMemory machine;
+    machine.random.seed(random_());
+    machine.own_bytes = std::exp2(uniform(-1, 1)) * kSimulatedMib;
+    machine.last_bytes = machine.own_bytes * std::exp2(uniform(3, 7));
+    machine.replacement =
+        uniform(0, 1) < 0.5 ? measure::Replacement::Random : measure::Replacement::Oldest;
+    machine.last_ns = uniform(12, 45);
+    machine.memory_ns = machine.last_ns * uniform(2, 5);
+    machine.prefetched = std::exp2(uniform(0, 1.5));
+    return machine;
+  }
+  /// Weights from memory take a tenth to a half of each kernel's time.
+  SimulatedNetwork network(const measure::SimulatedMemory& machine) {
+    SimulatedNetwork network;
+    network.footprint_bytes = *machine.last_bytes * std::exp2(uniform(-2, 4));
+    for (int i = 0; i < 20; ++i) {
+      SimulatedKernel kernel{0, std::exp2(uniform(17, 22))};
+      kernel.compute_ns = time_of(kernel, machine, 1e12) * uniform(1, 9);
+      network.kernels.push_back(kernel);
+    }
+    return network;
+  }
+
+  struct Outcome {
+    double log_error = 0;
+    double spread = 0;
+  };
+  /// By rows in the states of a campaign, each off by `noise`; with what was measured, or without.
+  Outcome predict(const measure::SimulatedMemory& machine, const SimulatedNetwork& network,
+                  const table::Device& device, const measure::Memory& memory, double noise) {
+    std::normal_distribution<double> error(0, noise);
+    const auto curve = estimate::default_curve(device, memory);
+    double predicted_ns = 0;
+    double real_ns = 0;
+    std::vector<predict::Term> terms;
+    for (const SimulatedKernel& kernel : network.kernels) {
+      ir::Work work;
+      work.bytes_weights = kernel.weight_bytes;
+      std::vector<estimate::StatePoint> points;
+      const auto add = [&](const measure::State& state) {
+        points.push_back({state.reuse_bytes,
+                          time_of(kernel, machine, state.reuse_bytes) * std::exp(error(random_)),
+                          kSimulatedRowSd});
+      };
+      add(measure::hot_state(work));
+      for (const measure::State& state : measure::further_states(work, device, memory)) add(state);
+      const auto answer = estimate::at_reuse(points, curve, network.footprint_bytes);
+      predicted_ns += answer.median_ns;
+      real_ns += time_of(kernel, machine, network.footprint_bytes);
+      terms.push_back({answer.median_ns, answer.sd_log, "measured", answer.common_sd_log});
+    }
+    for (predict::Term& term : terms) term.share /= predicted_ns;
+    return {std::log(real_ns / predicted_ns), predict::total_spread(terms, 0)};
+  }
+
+  std::mt19937_64 random_{5};
+};
+
+TEST_F(UnseenMachines, NetworksAreWithinThreePerCentByMeasuredMemoryAndInsideTheirIntervals) {
+  constexpr int kMachines = 200;
+  double measured_error = 0;
+  double reported_error = 0;
+  int measured_inside = 0;
+  int reported_inside = 0;
+  for (int i = 0; i < kMachines; ++i) {
+    measure::SimulatedMemory unseen = machine();
+    table::Device device;
+    device.l2_bytes = static_cast<std::int64_t>(unseen.own_bytes);
+    // A quarter to thirty times what one core can use.
+    device.llc_bytes = static_cast<std::int64_t>(*unseen.last_bytes * std::exp2(uniform(-2, 5)));
+    auto outcome = measure::measure_memory(
+        unseen.request(unseen.own_bytes, static_cast<double>(device.llc_bytes)), unseen.looker());
+    ASSERT_TRUE(outcome);
+    ASSERT_TRUE(std::holds_alternative<measure::MeasuredMemory>(*outcome));
+    const measure::Memory memory = std::get<measure::MeasuredMemory>(*outcome).hierarchy;
+    const SimulatedNetwork net = network(unseen);
+    measured_error += std::abs(predict(unseen, net, device, memory, 0).log_error) / kMachines;
+    reported_error += std::abs(predict(unseen, net, device, {}, 0).log_error) / kMachines;
+    const Outcome measured = predict(unseen, net, device, memory, kSimulatedRowSd);
+    const Outcome reported = predict(unseen, net, device, {}, kSimulatedRowSd);
+    measured_inside += std::abs(measured.log_error) <= kSdsOf90 * measured.spread ? 1 : 0;
+    reported_inside += std::abs(reported.log_error) <= kSdsOf90 * reported.spread ? 1 : 0;
+  }
+  EXPECT_LE(measured_error, 0.03);
+  EXPECT_LT(measured_error, reported_error / 2);
+  EXPECT_GE(measured_inside, 170) << "of 200";
+  EXPECT_GE(reported_inside, 170) << "of 200";
+  RecordProperty("measured_error", std::to_string(measured_error));
+  RecordProperty("reported_error", std::to_string(reported_error));
+  RecordProperty("measured_inside", measured_inside);
+  RecordProperty("reported_inside", reported_inside);
+}
+
+}  // namespace
+}  // namespace oplat::app
