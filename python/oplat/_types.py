@@ -16,7 +16,7 @@ class SerializableModel(Protocol):
     def SerializeToString(self) -> bytes: ...
 
 
-Model = Union[str, "os.PathLike[str]", bytes, SerializableModel]
+Model = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, SerializableModel]
 Models = Union[Model, Iterable[Model]]
 Shapes = Mapping[str, Sequence[int]]
 # A path or a word as for `--input`, or an array.

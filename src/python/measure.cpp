@@ -33,8 +33,6 @@ using namespace nb::literals;
 
 namespace {
 
-const char* type_of(nb::handle value) { return Py_TYPE(value.ptr())->tp_name; }
-
 /// Seconds as a number, or "4m".
 std::optional<double> budget_seconds(const nb::object& budget) {
   if (budget.is_none()) return std::nullopt;
@@ -42,9 +40,9 @@ std::optional<double> budget_seconds(const nb::object& budget) {
     return value_of(base::parse_duration_ns(nb::cast<std::string>(budget))) / 1e9;
   double seconds = 0;
   if (!nb::try_cast(budget, seconds))
-    throw nb::type_error(
-        fmt::format("budget: expected seconds, or a text such as '4m', found {}", type_of(budget))
-            .c_str());
+    throw nb::type_error(fmt::format("budget: expected seconds, or a text such as '4m', found {}",
+                                     found_text(budget))
+                             .c_str());
   if (!(seconds > 0))
     raise({Code::Usage, fmt::format("budget {}: expected seconds above 0, or '4m'", seconds)});
   return seconds;
@@ -79,18 +77,20 @@ std::string table_path(const nb::object& table) {
   if (nb::try_cast(table, path)) return path.text;
   if (nb::hasattr(table, "path") && nb::try_cast(table.attr("path"), path)) return path.text;
   throw nb::type_error(
-      fmt::format("table: expected a path or an oplat.Table, found {}", type_of(table)).c_str());
+      fmt::format("table: expected a path or an oplat.Table, found {}", found_text(table)).c_str());
 }
 
-/// Of a text or an oplat.Key.
+/// Of a text or an oplat.Key. Throws UsageError for what is not one.
 std::string key_text(nb::handle key) {
   if (nb::isinstance<Key>(key)) return nb::cast<Key&>(key).text();
   std::string text;
   if (!nb::try_cast(key, text))
     throw nb::type_error(
-        fmt::format("keys: expected texts or oplat.Key, found {}", type_of(key)).c_str());
-  if (text.find('\n') != std::string::npos)
-    raise({Code::Usage, fmt::format("keys: {}: expected one line", base::printable(text, 200))});
+        fmt::format("keys: expected texts or oplat.Key, found {}", found_text(key)).c_str());
+  check(Key::parse(text).map([](const Key&) {}).map_error([&](Error error) {
+    error.message = fmt::format("keys: {}: {}", base::printable(text, 200), error.message);
+    return error;
+  }));
   return text;
 }
 
@@ -103,6 +103,7 @@ std::optional<ModelFile> keys_file(const nb::object& keys) {
   } else {
     for (const nb::handle key : nb::iter(keys)) text += key_text(key) + "\n";
   }
+  if (text.empty()) return std::nullopt;
   auto folder = value_of(base::TemporaryFolder::create("oplat-keys"));
   const std::string path = (folder.path() / "keys.txt").string();
   check(base::write_file(path, text));
@@ -182,6 +183,7 @@ Measurement measure_all(const nb::object& models, const std::string& runtime,
                         const std::vector<std::string>& worker_arguments,
                         const nb::object& progress) {
   const auto files = model_files(models);
+  check_given(files);
   app::MeasureRequest request;
   request.models = paths_of(files);
   const GivenInputs given = model_inputs(shapes, batch, inputs);
@@ -274,14 +276,15 @@ GivenInputs model_inputs(const Shapes& shapes, std::optional<std::int64_t> batch
   std::map<std::string, nb::object> values;
   if (!nb::try_cast(data, values))
     throw nb::type_error(
-        fmt::format("inputs: expected a dict from names to data, found {}", type_of(data)).c_str());
+        fmt::format("inputs: expected a dict from names to data, found {}", found_text(data))
+            .c_str());
   for (const auto& [name, value] : values) {
     Path path;
     if (!nb::try_cast(value, path)) {
       if (!is_array(value))
         throw nb::type_error(fmt::format("inputs: {}: expected an array, the path of a .npy file, "
                                          "'zeros', 'ones' or 'uniform:LO:HI', found {}",
-                                         base::printable(name), type_of(value))
+                                         base::printable(name), found_text(value))
                                  .c_str());
       if (!given.arrays) given.arrays = folder_of_arrays();
       const std::string file = fmt::format("{}.npy", given.of_model.data.size());

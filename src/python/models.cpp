@@ -8,6 +8,7 @@
 
 #include <tuple>
 
+#include "base/text.hpp"
 #include "python/errors.hpp"
 
 namespace oplat::python {
@@ -18,6 +19,12 @@ namespace {
 
 constexpr const char* kModelName = "model.onnx";
 constexpr const char* kGraphMethod = "_oplat_model";
+
+/// Not of any buffer: an array of numpy may be a list of paths.
+bool is_content(nb::handle model) {
+  return PyBytes_Check(model.ptr()) || PyByteArray_Check(model.ptr()) ||
+         PyMemoryView_Check(model.ptr());
+}
 
 ModelFile model_of_bytes(const nb::bytes& bytes) {
   auto folder = value_of(base::TemporaryFolder::create("oplat-model"));
@@ -36,6 +43,15 @@ ModelFile model_of_graph(nb::handle graph) {
 
 }  // namespace
 
+std::string found_text(nb::handle value) {
+  constexpr std::size_t kMaxRepr = 80;
+  const nb::object text = nb::steal(PyObject_Repr(value.ptr()));
+  if (!text.is_valid()) PyErr_Clear();
+  return fmt::format(
+      "{} {}", Py_TYPE(value.ptr())->tp_name,
+      text.is_valid() ? base::printable(nb::cast<std::string>(nb::str(text)), kMaxRepr) : "");
+}
+
 ModelFile model_file(nb::handle model) {
   if (PyUnicode_Check(model.ptr())) {
     Path path;
@@ -43,7 +59,11 @@ ModelFile model_file(nb::handle model) {
       throw nb::value_error("the path of a model has a character that no file's name has");
     return {path.text, path.text, std::nullopt};
   }
-  if (PyBytes_Check(model.ptr())) return model_of_bytes(nb::borrow<nb::bytes>(model));
+  if (is_content(model)) {
+    const nb::object bytes = nb::steal(PyBytes_FromObject(model.ptr()));
+    if (!bytes.is_valid()) throw nb::python_error();
+    return model_of_bytes(nb::borrow<nb::bytes>(bytes));
+  }
   if (nb::hasattr(model, kGraphMethod)) return model_of_graph(model);
   if (nb::hasattr(model, "SerializeToString")) {
     const nb::object content = model.attr("SerializeToString")();
@@ -64,7 +84,7 @@ ModelFile model_file(nb::handle model) {
 bool is_one_model(nb::handle models) {
   if (PyList_Check(models.ptr()) || PyTuple_Check(models.ptr())) return false;
   Path path;
-  return PyUnicode_Check(models.ptr()) || PyBytes_Check(models.ptr()) ||
+  return PyUnicode_Check(models.ptr()) || is_content(models) ||
          nb::hasattr(models, "SerializeToString") || nb::try_cast(models, path);
 }
 
@@ -76,6 +96,10 @@ std::vector<ModelFile> model_files(nb::handle models) {
   }
   for (const nb::handle model : nb::iter(models)) files.push_back(model_file(model));
   return files;
+}
+
+void check_given(const std::vector<ModelFile>& files) {
+  if (files.empty()) raise({Code::Usage, "models: the list is empty; give one or more"});
 }
 
 void warn_of_models(const std::vector<ModelFile>& files, app::Events& events) {

@@ -29,13 +29,19 @@ struct ModelFile {
   nanobind::object owner = {};             ///< who removes the file at its own end
 };
 
-/// `bytes`, an object with SerializeToString() (`onnx.ModelProto`), an oplat.torch.Graph, else a
-/// path. Throws TypeError for anything else, and WriteError if no temporary file can be made.
+/// A value in a message about it: its type, and the beginning of its repr().
+std::string found_text(nanobind::handle value);
+
+/// `bytes` and the like, an object with SerializeToString() (`onnx.ModelProto`), an
+/// oplat.torch.Graph, else a path. Throws TypeError for anything else, and WriteError if no
+/// temporary file can be made.
 ModelFile model_file(nanobind::handle model);
 /// Whether it is a model, not a list of them: a path's text could be taken for a list of letters.
 bool is_one_model(nanobind::handle models);
 /// The files of a list of models, or of a single one.
 std::vector<ModelFile> model_files(nanobind::handle models);
+/// Throws UsageError if there is none.
+void check_given(const std::vector<ModelFile>& files);
 /// Says what the makers of models warn of.
 void warn_of_models(const std::vector<ModelFile>& files, app::Events& events);
 

@@ -199,9 +199,9 @@ template <class T>
 T argument(const std::string& name, nb::handle value, const char* expected) {
   T converted{};
   if (!nb::try_cast(value, converted))
-    throw nb::type_error(fmt::format("{}: expected {}, found {}", base::printable(name), expected,
-                                     Py_TYPE(value.ptr())->tp_name)
-                             .c_str());
+    throw nb::type_error(
+        fmt::format("{}: expected {}, found {}", base::printable(name), expected, found_text(value))
+            .c_str());
   return converted;
 }
 
@@ -451,6 +451,7 @@ Validation validate_table(TableHandle& handle, const nb::object& models, const s
                           bool measure_anew, const std::vector<std::string>& worker_arguments,
                           const nb::object& progress) {
   const auto files = model_files(models);
+  check_given(files);
   app::ValidateRequest request;
   for (const ModelFile& file : files) request.models.push_back(file.path);
   const GivenInputs given = model_inputs(shapes, batch, inputs);

@@ -64,7 +64,7 @@ class PredictTest(unittest.TestCase):
             def SerializeToString(self):
                 return content
 
-        for model in (self.model, Path(self.model), content, Model()):
+        for model in (self.model, Path(self.model), content, Model(), bytearray(content), memoryview(content)):
             self.assertEqual(self.table.predict(model, plan="cached").ms, self.prediction.ms)
         self.assertEqual(self.table.predict(content, plan="cached").model, "model.onnx")
         for model in (3, None, [self.model]):
@@ -163,7 +163,11 @@ class ErrorTest(unittest.TestCase):
             (oplat.UsageError, "either", lambda: oplat.plan(self.model)),
             (oplat.UsageError, "seconds above 0", lambda: oplat.measure(self.model, budget=-1)),
             (oplat.RuntimeUnavailable, "known", lambda: oplat.measure(self.model, "none")),
-            (oplat.UsageError, "one line", lambda: oplat.profile([], "new.oplat", keys=[RELU + "\n" + RELU])),
+            (oplat.UsageError, "keys: Relu", lambda: oplat.profile([], "new.oplat", keys=[RELU + "\n" + RELU])),
+            (oplat.UsageError, "keys: Relu: key: byte 4", lambda: oplat.profile([], "new.oplat", keys="Relu")),
+            (oplat.UsageError, "nothing to profile", lambda: oplat.profile([], "new.oplat", keys=[])),
+            (oplat.UsageError, "the list is empty", lambda: oplat.measure([])),
+            (oplat.UsageError, "the list is empty", lambda: self.table.validate(path for path in ())),
         ]
         for kind, text, call in cases:
             with self.subTest(text), self.assertRaises(kind) as caught:
@@ -184,6 +188,8 @@ class ErrorTest(unittest.TestCase):
             (TypeError, "inputs: x: expected an array.*found set", lambda: self.table.predict(self.model, inputs={"x": {1}})),
             (TypeError, "inputs: expected a dict.*found str", lambda: self.table.predict(self.model, inputs="zeros")),
             (TypeError, "shapes: expected dict.*found tuple", lambda: self.table.predict(self.model, shapes=(1, 3))),
+            (TypeError, "shapes: expected dict.*found dict {'x': '1x3'}", lambda: self.table.predict(self.model, shapes={"x": "1x3"})),
+            (TypeError, "batch: expected int, found int 1180591620717411303424", lambda: self.table.predict(self.model, batch=2**70)),
             (TypeError, "keys: expected texts or oplat.Key, found int", lambda: oplat.profile([], "new.oplat", keys=[3])),
             (TypeError, "table: expected a path or an oplat.Table, found int", lambda: oplat.profile([], 3, keys=[RELU])),
             (TypeError, "unexpected keyword argument 'thread'", lambda: self.table.predict(self.model, thread=1)),
