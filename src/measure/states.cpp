@@ -20,6 +20,9 @@ constexpr std::int64_t kAssumedCacheBytes = std::int64_t{64} << 20;
 // Server parts report caches of 1 GiB that one core cannot fill anyway; the scrub would take longer
 // than the block.
 constexpr std::int64_t kMaxScrubBytes = std::int64_t{1} << 30;
+// Other tenants may leave more of the cache when a block runs than they left to the look. So
+// measured memory lowers a scrub that takes long, and none below this.
+constexpr std::int64_t kShortScrubBytes = std::int64_t{128} << 20;
 
 }  // namespace
 
@@ -74,7 +77,10 @@ std::optional<State> last_level_state(const ir::Work& work, const table::Device&
 State cold_state(const table::Device& device, const Memory& memory) {
   const std::int64_t cache = device.llc_bytes > 0 ? device.llc_bytes : kAssumedCacheBytes;
   const std::int64_t reported = std::min(cache, kMaxScrubBytes) * kScrubsOfCache;
-  const std::int64_t scrub = memory && memory->scrub_bytes ? *memory->scrub_bytes : reported;
+  const std::int64_t scrub =
+      memory && memory->scrub_bytes
+          ? std::max(*memory->scrub_bytes, std::min(reported, kShortScrubBytes))
+          : reported;
   const std::int64_t bounded = std::min(scrub, kMaxScrubBytes);
   return {CacheState::Cold, static_cast<double>(bounded), bounded, 0};
 }

@@ -44,8 +44,8 @@ using Memory = std::optional<table::MemoryHierarchy>;
 /// alone passes twice the second level and so is there when hot.
 std::optional<State> last_level_state(const ir::Work& work, const table::Device& device,
                                       const Memory& memory = {});
-/// What is read in between is what was measured to empty every cache; else three times the
-/// reported last-level cache, 64 MiB of it where the device does not say its size.
+/// What is read in between is three times the reported last-level cache, 64 MiB of it where the
+/// device does not say its size. Above 128 MiB it is what was measured to empty every cache.
 State cold_state(const table::Device& device, const Memory& memory = {});
 /// The states besides hot in which this kernel may have to be measured on this device, by rising
 /// reuse_bytes; which ones have to be, `needs` says once the hot time is known.

@@ -103,6 +103,14 @@ TEST(States, MeasuredMemoryDecides) {
   memory.scrub_bytes = 136 << 20;
   EXPECT_EQ(cold_state(device, memory).scrub_bytes, 136 << 20);
   EXPECT_EQ(cold_state(device, memory).reuse_bytes, 136.0 * (1 << 20));
+  // A look while other tenants had most of the cache.
+  table::MemoryHierarchy busy = memory;
+  busy.scrub_bytes = 24 << 20;
+  EXPECT_EQ(cold_state(device, busy).scrub_bytes, 128 << 20);
+  table::Device small = device;
+  small.llc_bytes = 32 << 20;
+  EXPECT_EQ(cold_state(small, busy).scrub_bytes, 96 << 20) << "as by the reported size";
+  EXPECT_EQ(cold_state(small, memory).scrub_bytes, 136 << 20) << "more than is reported";
   ir::Work work;
   work.bytes_weights = 100'000;
   const auto state = last_level_state(work, device, memory);
