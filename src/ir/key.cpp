@@ -7,7 +7,7 @@
 namespace oplat::ir {
 namespace {
 
-const Value* find(const std::vector<NamedValue>& pairs, std::string_view name) {
+const Value* find_value(const std::vector<NamedValue>& pairs, std::string_view name) {
   const auto found = std::find_if(pairs.begin(), pairs.end(),
                                   [&](const NamedValue& p) { return p.first == name; });
   return found == pairs.end() ? nullptr : &found->second;
@@ -80,9 +80,9 @@ std::optional<std::int64_t> Shape::elements() const {
   return product;
 }
 
-const Value* Key::attribute(std::string_view name) const { return find(attributes, name); }
+const Value* Key::attribute(std::string_view name) const { return find_value(attributes, name); }
 
-const Value* Key::tag(std::string_view name) const { return find(tags, name); }
+const Value* Key::tag(std::string_view name) const { return find_value(tags, name); }
 
 const TensorEntry* Key::operand(std::size_t i) const {
   if (i >= operands.size()) return nullptr;

@@ -13,7 +13,7 @@ namespace oplat::report {
 namespace {
 
 constexpr std::size_t kMaxMoved = 8;
-constexpr std::size_t kWholeKey = 1 << 16;
+constexpr std::size_t kWholeVerifiedKey = 1 << 16;
 
 std::string ratio_text(const std::optional<double>& ratio) {
   return ratio ? fmt::format("{:.3f}", *ratio) : "-";
@@ -101,7 +101,7 @@ void print_verification(const Verification& v, const Options& options, std::ostr
     const auto* timing = row.after ? std::get_if<table::Timing>(&*row.after) : nullptr;
     table.add({ratio_text(row.ratio), base::duration_text(row.before.median_ns),
                timing != nullptr ? base::duration_text(timing->median_ns) : "-", outcome_text(row),
-               row.state, base::printable(row.key, kWholeKey)});
+               row.state, base::printable(row.key, kWholeVerifiedKey)});
   }
   if (!table.empty()) table.print(out);
   for (const auto& row : v.rows) {
@@ -111,7 +111,7 @@ void print_verification(const Verification& v, const Options& options, std::ostr
           if constexpr (requires { outcome.reason; }) {
             out << fmt::format("{}: {}\n  {}\n", table::outcome_name(*row.after),
                                base::printable(outcome.reason, 400),
-                               base::printable(row.key, kWholeKey));
+                               base::printable(row.key, kWholeVerifiedKey));
           }
         },
         *row.after);

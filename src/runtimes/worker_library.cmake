@@ -10,7 +10,7 @@ foreach(layer base ir runtimes)
   foreach(name ${worker_${layer}})
     set(source "${PROJECT_SOURCE_DIR}/src/${layer}/${name}.cpp")
     list(APPEND worker_sources "${source}")
-    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP ${layer})
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP all)
   endforeach()
 endforeach()
 

@@ -33,7 +33,7 @@ constexpr std::string_view kSuperJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 constexpr int kCopyAttempts = 3;
 
 /// What is at a path before SQLite looks at it.
-enum class Standing { Absent, Empty, Database };
+enum class FileStanding { Absent, Empty, Database };
 
 fs::path journal_of(const fs::path& file) { return file.string() + "-journal"; }
 
@@ -53,7 +53,7 @@ Status inspect_size(const fs::path& file, const std::string& shown, std::span<co
               shown, size);
 }
 
-Result<Standing> inspect(const fs::path& file, const std::string& shown) {
+Result<FileStanding> inspect(const fs::path& file, const std::string& shown) {
   std::error_code code;
   const fs::file_status status = fs::status(file, code);
   if (!fs::exists(status)) {
@@ -61,7 +61,7 @@ Result<Standing> inspect(const fs::path& file, const std::string& shown) {
         code != std::errc::not_a_directory) {
       return fail(Code::Input, "{}: cannot be read: {}", shown, code.message());
     }
-    return Standing::Absent;
+    return FileStanding::Absent;
   }
   if (fs::is_directory(status)) return fail(Code::Input, "{}: is a folder, not a table", shown);
   // A named pipe would wait for a writer for ever.
@@ -72,7 +72,7 @@ Result<Standing> inspect(const fs::path& file, const std::string& shown) {
   std::array<char, 100> header{};
   stream.read(header.data(), header.size());
   const auto size = static_cast<std::size_t>(stream.gcount());
-  if (size == 0) return Standing::Empty;
+  if (size == 0) return FileStanding::Empty;
   if (!std::string_view(header.data(), size).starts_with(kMagic)) {
     return fail(Code::Input, "{}: is not a table of oplat (not a SQLite database)", shown);
   }
@@ -85,7 +85,7 @@ Result<Standing> inspect(const fs::path& file, const std::string& shown) {
                 shown, shown);
   }
   OPLAT_CHECK(inspect_size(file, shown, header));
-  return Standing::Database;
+  return FileStanding::Database;
 }
 
 /// Refuses a journal that SQLite must not play back.
@@ -261,8 +261,8 @@ Result<OpenedDatabase> open_database(const fs::path& path, Mode mode,
   const fs::path file = fs::weakly_canonical(fs::absolute(path, code), code);
   if (code) return fail(Code::Input, "{}: {}", shown, code.message());
   OPLAT_TRY(standing, inspect(file, shown));
-  if (standing != Standing::Database && mode != Mode::Create) {
-    if (standing == Standing::Empty) {
+  if (standing != FileStanding::Database && mode != Mode::Create) {
+    if (standing == FileStanding::Empty) {
       return fail(Code::Input,
                   "{}: is an empty file, not a table; make one with oplat profile --table {}, or "
                   "from a foreign table with oplat import",
@@ -273,7 +273,7 @@ Result<OpenedDatabase> open_database(const fs::path& path, Mode mode,
                 "table with oplat import",
                 shown, shown);
   }
-  if (standing == Standing::Absent && !fs::is_directory(file.parent_path(), code)) {
+  if (standing == FileStanding::Absent && !fs::is_directory(file.parent_path(), code)) {
     return fail(Code::Write, "{}: cannot be created: the folder {} does not exist", shown,
                 file.parent_path().string());
   }
@@ -286,7 +286,7 @@ Result<OpenedDatabase> open_database(const fs::path& path, Mode mode,
     const auto access = mode == Mode::Create ? Database::Access::Create : Database::Access::Write;
     OPLAT_TRY(database, Database::open(file.string(), access, shown));
     OPLAT_CHECK(settle(*database, mode));
-    if (standing != Standing::Database) OPLAT_CHECK(initialise(*database));
+    if (standing != FileStanding::Database) OPLAT_CHECK(initialise(*database));
     opened.database = std::move(database);
   }
   OPLAT_TRY(version, version_of(*opened.database));

@@ -12,7 +12,7 @@
 namespace oplat::compat::mobile_vision {
 namespace {
 
-constexpr double kNsPerUs = 1e3;
+constexpr double kAnswerNsPerUs = 1e3;
 constexpr std::string_view kConv = "Int8Conv";
 constexpr std::string_view kConvRelu = "Int8ConvRelu";
 
@@ -49,11 +49,11 @@ const predict::KernelPrediction& better(const predict::KernelPrediction& a,
 void take(LutAnswer& answer, const predict::KernelPrediction& kernel, double quantile) {
   answer.why = kernel.why;
   if (!kernel.latency_ns || !kernel.sd_log) return;
-  answer.us = *kernel.latency_ns / kNsPerUs;
+  answer.us = *kernel.latency_ns / kAnswerNsPerUs;
   answer.source = estimate::name(kernel.source);
   answer.sd_log = *kernel.sd_log;
   answer.group = kernel.group;
-  answer.floor_us = kernel.floor_ns.value_or(0) / kNsPerUs;
+  answer.floor_us = kernel.floor_ns.value_or(0) / kAnswerNsPerUs;
   answer.interval = estimate::bounds_around(*answer.us, answer.sd_log, quantile, answer.floor_us);
 }
 

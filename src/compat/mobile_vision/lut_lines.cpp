@@ -40,7 +40,7 @@ enum Field : std::size_t {
   kDevice,
   kFields
 };
-constexpr std::array<std::string_view, kFields> kNames = {
+constexpr std::array<std::string_view, kFields> kFieldNames = {
     "op_type",        "op_args",        "input_shapes",   "input_dtypes",    "runtime_us_p0",
     "runtime_us_p10", "runtime_us_p50", "runtime_us_p90", "runtime_us_p100", "device"};
 
@@ -78,9 +78,9 @@ class LineReader {
       if (const auto error = std::move(entry).get(field)) return no_json(line, error);
       std::string_view name;
       if (const auto error = field.unescaped_key().get(name)) return no_json(line, error);
-      const auto* const at = std::find(kNames.begin(), kNames.end(), name);
-      if (at == kNames.end()) return fail_unknown(name);
-      const auto index = static_cast<std::size_t>(at - kNames.begin());
+      const auto* const at = std::find(kFieldNames.begin(), kFieldNames.end(), name);
+      if (at == kFieldNames.end()) return fail_unknown(name);
+      const auto index = static_cast<std::size_t>(at - kFieldNames.begin());
       if (said.fields[index]) return fail(Code::Input, "{} appears twice", name);
       said.fields.set(index);
       if (auto status = read_field(index, field.value(), said); !status)
@@ -108,7 +108,7 @@ class LineReader {
                   quoted(name));
     }
     return fail(Code::Input, "{} is not in the schema; expected one of {}", quoted(name),
-                fmt::join(kNames, ", "));
+                fmt::join(kFieldNames, ", "));
   }
 
   static Status read_field(std::size_t index, ondemand::value& value, Said& said) {
@@ -124,14 +124,14 @@ class LineReader {
     std::string_view text;
     const std::string_view token = value.raw_json_token();
     if (value.get_string().get(text)) {
-      return fail(Code::Input, "{} is {}; expected a string", kNames[index],
+      return fail(Code::Input, "{} is {}; expected a string", kFieldNames[index],
                   quoted(table::trimmed(token)));
     }
     const bool control = std::any_of(text.begin(), text.end(),
                                      [](char c) { return static_cast<unsigned char>(c) < ' '; });
     if (text.empty() || text.size() > kMaxName || control) {
       return fail(Code::Input, "{} is {}; expected 1 to {} bytes without control characters",
-                  kNames[index], quoted(text), kMaxName);
+                  kFieldNames[index], quoted(text), kMaxName);
     }
     to = text;
     return {};
@@ -202,8 +202,9 @@ class LineReader {
     constexpr double kNsPerUs = 1e3;
     // The original's tables may hold 0.
     if (!number || std::signbit(us) || (us != 0 && !base::is_kernel_time(us * kNsPerUs))) {
-      return fail(Code::Input, "{} is {}; expected microseconds, 0 or {:g} to {:g}", kNames[index],
-                  quoted(token), base::kMinKernelNs / kNsPerUs, base::kMaxKernelNs / kNsPerUs);
+      return fail(Code::Input, "{} is {}; expected microseconds, 0 or {:g} to {:g}",
+                  kFieldNames[index], quoted(token), base::kMinKernelNs / kNsPerUs,
+                  base::kMaxKernelNs / kNsPerUs);
     }
     const bool has_exponent = token.find_first_of("eE") != std::string_view::npos;
     to.us = us;
@@ -223,7 +224,7 @@ class LineReader {
 Result<LutRecord> record_of(Said said) {
   std::vector<std::string> lacking;
   for (const Field field : {kType, kShapes, kDtypes, kP50, kDevice}) {
-    if (!said.fields[field]) lacking.emplace_back(kNames[field]);
+    if (!said.fields[field]) lacking.emplace_back(kFieldNames[field]);
   }
   if (!lacking.empty()) return fail(Code::Input, "lacks {}", base::join(lacking, ", "));
   LutRecord record;
@@ -254,10 +255,10 @@ Result<LutQuestion> read_lut_question(std::string_view line) {
   OPLAT_TRY(said, read_alone(line));
   for (std::size_t i = 0; i < kFields; ++i) {
     if (said.fields[i] && is_time(i))
-      return fail(Code::Input, "{} is not allowed in a query, which has no times", kNames[i]);
+      return fail(Code::Input, "{} is not allowed in a query, which has no times", kFieldNames[i]);
   }
   for (const Field field : {kType, kShapes, kDtypes}) {
-    if (!said.fields[field]) return fail(Code::Input, "lacks {}", kNames[field]);
+    if (!said.fields[field]) return fail(Code::Input, "lacks {}", kFieldNames[field]);
   }
   return LutQuestion{std::move(said.query), std::move(said.device)};
 }

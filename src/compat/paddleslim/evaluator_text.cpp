@@ -108,8 +108,8 @@ Result<ir::Key> pool_key(const std::vector<std::string>& fields) {
 
 /// The batch, then what the original has padded to four sizes with ones.
 Result<Numbers> dims_of(const std::vector<std::string>& fields, std::size_t first) {
-  constexpr std::size_t kMaxRank = 8;
-  OPLAT_TRY(dims, numbers_of(fields, first, 4, kMaxRank));
+  constexpr std::size_t kMaxEvaluatorRank = 8;
+  OPLAT_TRY(dims, numbers_of(fields, first, 4, kMaxEvaluatorRank));
   OPLAT_CHECK(require_sizes(dims, dims.size(), fields[0]));
   return dims;
 }

@@ -21,7 +21,7 @@ constexpr std::string_view kColumnsHead = "op_name";
 constexpr std::size_t kMaxColumns = 64;
 
 enum Column : std::size_t { kName, kInput, kOutput, kParameters, kMin, kMax, kAvg, kColumns };
-constexpr std::array<std::string_view, kColumns> kNames = {
+constexpr std::array<std::string_view, kColumns> kColumnNames = {
     "op_name",         "input_dims",      "output_dims",    "param_info",
     "min_latency(ms)", "max_latency(ms)", "avg_latency(ms)"};
 
@@ -66,11 +66,11 @@ using Places = std::array<std::size_t, kColumns>;
 Result<Places> places_of(const std::vector<std::string_view>& names) {
   Places places{};
   for (std::size_t column = 0; column < kColumns; ++column) {
-    const auto found = std::find(names.begin(), names.end(), kNames[column]);
+    const auto found = std::find(names.begin(), names.end(), kColumnNames[column]);
     places[column] = static_cast<std::size_t>(found - names.begin());
     if (found == names.end() && column != kMin && column != kMax) {
-      return fail(Code::Input, "the column '{}' is missing; expected {}", kNames[column],
-                  fmt::join(kNames, ", "));
+      return fail(Code::Input, "the column '{}' is missing; expected {}", kColumnNames[column],
+                  fmt::join(kColumnNames, ", "));
     }
   }
   return places;
@@ -92,7 +92,7 @@ Result<table::ForeignRow> row_of(std::string_view line, const std::vector<std::s
     if (places[column] == names.size()) return std::nullopt;
     const auto ns = table::ns_of_ms(cells[places[column]]);
     if (!ns)
-      return fail(Code::Input, "{} is '{}'; expected {}", kNames[column],
+      return fail(Code::Input, "{} is '{}'; expected {}", kColumnNames[column],
                   base::printable(cells[places[column]], 40), base::kKernelTimesMs);
     return ns;
   };
@@ -184,8 +184,9 @@ class PaddleLookup final : public table::TableCodec {
                     "armv7/v8", "thread_num", "power_mode", base::printable(device, 200),
                     option("arm"), std::max<std::int64_t>(1, setting.threads),
                     option("power_mode")) +
-        fmt::format("{:<10}\t{:<10}\t{:<10}\t{:<80}\t{}\t{}\t{}\n", kNames[kName], kNames[kInput],
-                    kNames[kOutput], kNames[kParameters], kNames[kMin], kNames[kMax], kNames[kAvg]);
+        fmt::format("{:<10}\t{:<10}\t{:<10}\t{:<80}\t{}\t{}\t{}\n", kColumnNames[kName],
+                    kColumnNames[kInput], kColumnNames[kOutput], kColumnNames[kParameters],
+                    kColumnNames[kMin], kColumnNames[kMax], kColumnNames[kAvg]);
     return table::write_text_rows(
         file, head, [](const table::ForeignRow& row) -> Result<std::string> {
           const auto key = ir::parse(row.key);

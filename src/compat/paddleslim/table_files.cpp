@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 5> kNames = {"SD625", "SD710", "SD845", "SD865", "RK3288"};
+constexpr std::array<std::string_view, 5> kTableNames = {"SD625", "SD710", "SD845", "SD865",
+                                                         "RK3288"};
 constexpr const char* kFolders = "OPLAT_TABLES";
 
 struct Place {
@@ -48,7 +49,7 @@ fs::path file_in(const fs::path& folder, const std::string& name) {
 
 /// Whether a word is one of the names that PaddleSlim and its page give tables.
 bool is_table_name(std::string_view word) {
-  return std::any_of(kNames.begin(), kNames.end(),
+  return std::any_of(kTableNames.begin(), kTableNames.end(),
                      [&](std::string_view name) { return base::lower(name) == base::lower(word); });
 }
 

@@ -37,9 +37,10 @@ bool is_ascii(std::string_view text) {
 /// bytes, and no weights.
 bool fits_key(const ir::NamedValue& argument) {
   constexpr std::size_t kMaxElements = 64;
-  constexpr std::size_t kMaxTextBytes = 4096;
+  constexpr std::size_t kMaxArgumentTextBytes = 4096;
   const auto plain = [](const ir::Value& v) {
-    return v.text() == nullptr || (is_ascii(*v.text()) && v.text()->size() <= kMaxTextBytes);
+    return v.text() == nullptr ||
+           (is_ascii(*v.text()) && v.text()->size() <= kMaxArgumentTextBytes);
   };
   const ir::List* list = argument.second.list();
   return is_ascii(argument.first) && plain(argument.second) && !argument.second.unknown() &&

@@ -15,7 +15,7 @@
 namespace oplat::formats::onnx {
 namespace {
 
-constexpr int kMaxDepth = 32;  // of nested bodies: far beyond real models, below any stack
+constexpr int kMaxNestedBodies = 32;  // of nested bodies: far beyond real models, below any stack
 constexpr std::int64_t kSmallIntegers =
     64;  // DESIGN: integer constants of up to 64 elements are printed
 constexpr std::int64_t kSmallFloats = 16;
@@ -119,8 +119,8 @@ class Builder {
   }
 
   Result<ir::Graph> build(int depth) {
-    if (depth > kMaxDepth)
-      return fail(Code::Input, "{}: bodies are nested more than {} deep", file_, kMaxDepth);
+    if (depth > kMaxNestedBodies)
+      return fail(Code::Input, "{}: bodies are nested more than {} deep", file_, kMaxNestedBodies);
     for (const wire::Tensor& tensor : source_.initializer()) add_constant(tensor.name(), tensor);
     for (const wire::SparseTensor& sparse : source_.sparse_initializer())
       add_constant(sparse.values().name(), dense_form(sparse));

@@ -24,7 +24,7 @@ using reference::FloatsOut;
 using reference::Kernel;
 
 /// Memory of one handle.
-constexpr std::int64_t kMaxBytes = std::int64_t{2} << 30;
+constexpr std::int64_t kMaxReferenceBytes = std::int64_t{2} << 30;
 
 /// Numbers of [-1, 1] that are neither 0 nor denormal, the same for the same seed everywhere.
 class Numbers {
@@ -132,10 +132,10 @@ class ReferenceWorker final : public Worker {
     if (auto* failed = std::get_if<table::Failed>(&built)) return std::move(*failed);
     auto& kernel = std::get<Kernel>(built);
     const double bytes = Copies::bytes(kernel, request);
-    if (bytes > static_cast<double>(kMaxBytes)) {
+    if (bytes > static_cast<double>(kMaxReferenceBytes)) {
       return table::Skipped{fmt::format("needs {}, the reference runtime takes {} at most",
                                         base::bytes_text(bytes),
-                                        base::bytes_text(static_cast<double>(kMaxBytes)))};
+                                        base::bytes_text(static_cast<double>(kMaxReferenceBytes)))};
     }
     const bool single = request.copies == 1 || request.topology == Topology::Single;
     if (request.topology == Topology::Single && request.copies > 1) {
