@@ -9,11 +9,11 @@
 #include "estimate/physics.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
 #include "base/stats.hpp"
+#include "ir/value_costs.hpp"
 #include "ir/work.hpp"
 
 namespace oplat::estimate {
@@ -30,10 +30,7 @@ struct RooflinePoint {
 /// and 14 us in truth, and a measured one would raise the machine's rate beyond all others. Four
 /// times the result leaves room for indices of 64 bits.
 double moved_bytes(const ir::Key& key, const ir::Work& work) {
-  constexpr std::array kLookUps = {"Embedding", "Gather",    "GatherElements", "GatherND",
-                                   "GatherV2",  "embedding", "lookup_table",   "lookup_table_v2"};
-  if (std::find(kLookUps.begin(), kLookUps.end(), key.op) == kLookUps.end()) return work.bytes();
-  return std::min(work.bytes(), 4 * work.bytes_out);
+  return ir::is_look_up(key) ? std::min(work.bytes(), 4 * work.bytes_out) : work.bytes();
 }
 
 /// Nothing unless every size is known and something is moved.

@@ -38,21 +38,35 @@ struct ValueCost {
 
 /// Of the default domain unless named. Sorted, so that looking costs little.
 constexpr std::array kCosts = {
-    ValueCost{"Acosh", kSome, kSome},    ValueCost{"Asin", kSome, kSome},
-    ValueCost{"Asinh", kMuch, kMuch},    ValueCost{"Atan", kSome, kSome},
-    ValueCost{"Atanh", kMuch, kMuch},    ValueCost{"Celu", kSome, kSome},
-    ValueCost{"Cos", kSome, kSome},      ValueCost{"Cosh", kMuch, kMuch},
-    ValueCost{"Elu", kSome, kSome},      ValueCost{"Exp", kSome, kSome},
-    ValueCost{"Gather", kMuch, kMuch},   ValueCost{"GlobalLpPool", kSome, kSome},
-    ValueCost{"Hardmax", kSome, kSome},  ValueCost{"LogSoftmax", 0, kMuch},
-    ValueCost{"LpPool", kMuch, kMuch},   ValueCost{"MaxPool", kSome, kSome},
-    ValueCost{"Mish", kSome, kSome},     ValueCost{"Mod", kSome, kMuch},
-    ValueCost{"PRelu", kMuch, kMuch},    ValueCost{"Pow", kMuch, kMuch},
-    ValueCost{"QuickGelu", 0, kMuch},    ValueCost{"ReduceLogSumExp", kMuch, kMuch},
-    ValueCost{"Selu", kSome, kSome},     ValueCost{"Shrink", kMuch, kMuch},
-    ValueCost{"Sigmoid", 0, kSome},      ValueCost{"Sin", kSome, kSome},
-    ValueCost{"Sinh", kMuch, kMuch},     ValueCost{"Softmax", 0, kMuch},
-    ValueCost{"Softplus", kSome, kSome}, ValueCost{"Tan", kMuch, kMuch},
+    ValueCost{"Acosh", kSome, kSome},
+    ValueCost{"Asin", kSome, kSome},
+    ValueCost{"Asinh", kMuch, kMuch},
+    ValueCost{"Atan", kSome, kSome},
+    ValueCost{"Atanh", kMuch, kMuch},
+    ValueCost{"Celu", kSome, kSome},
+    ValueCost{"Cos", kSome, kSome},
+    ValueCost{"Cosh", kMuch, kMuch},
+    ValueCost{"Elu", kSome, kSome},
+    ValueCost{"Exp", kSome, kSome},
+    ValueCost{"GlobalLpPool", kSome, kSome},
+    ValueCost{"Hardmax", kSome, kSome},
+    ValueCost{"LogSoftmax", 0, kMuch},
+    ValueCost{"LpPool", kMuch, kMuch},
+    ValueCost{"MaxPool", kSome, kSome},
+    ValueCost{"Mish", kSome, kSome},
+    ValueCost{"Mod", kSome, kMuch},
+    ValueCost{"PRelu", kMuch, kMuch},
+    ValueCost{"Pow", kMuch, kMuch},
+    ValueCost{"QuickGelu", 0, kMuch},
+    ValueCost{"ReduceLogSumExp", kMuch, kMuch},
+    ValueCost{"Selu", kSome, kSome},
+    ValueCost{"Shrink", kMuch, kMuch},
+    ValueCost{"Sigmoid", 0, kSome},
+    ValueCost{"Sin", kSome, kSome},
+    ValueCost{"Sinh", kMuch, kMuch},
+    ValueCost{"Softmax", 0, kMuch},
+    ValueCost{"Softplus", kSome, kSome},
+    ValueCost{"Tan", kMuch, kMuch},
     ValueCost{"TopK", kMuch, kMuch},
 };
 static_assert(std::is_sorted(kCosts.begin(), kCosts.end(),
@@ -61,35 +75,42 @@ static_assert(std::is_sorted(kCosts.begin(), kCosts.end(),
 struct OtherCost {
   std::string_view op;
   double sd = 0;
-  bool of_tables = false;  ///< only where a constant is a large table
 };
 /// Of operators in any domain but those of ONNX and ONNX Runtime. Sorted.
 constexpr std::array kOtherCosts = {
-    OtherCost{"ELU", kMuch},
-    OtherCost{"Gather", kMuch, true},
-    OtherCost{"GatherElements", kMuch, true},
-    OtherCost{"GatherND", kMuch, true},
-    OtherCost{"GatherV2", kMuch, true},
-    OtherCost{"NonMaxSuppressionV2", kMuch},
-    OtherCost{"Select", kMuch},
-    OtherCost{"Selu", kMuch},
-    OtherCost{"TopKV2", kMuch},
-    OtherCost{"embedding", kMuch, true},
-    OtherCost{"gather", kMuch, true},
-    OtherCost{"gather_nd", kMuch, true},
-    OtherCost{"hardshrink", kMuch},
-    OtherCost{"index_select", kMuch, true},
-    OtherCost{"masked_select", kSome},
-    OtherCost{"multiclass_nms3", kMuch},
-    OtherCost{"nms", kSome},
-    OtherCost{"nonzero", kSome},
-    OtherCost{"prelu", kSome},
-    OtherCost{"take_along_axis", kMuch, true},
-    OtherCost{"topk", kMuch},
+    OtherCost{"ELU", kMuch},           OtherCost{"NonMaxSuppressionV2", kMuch},
+    OtherCost{"Select", kMuch},        OtherCost{"Selu", kMuch},
+    OtherCost{"TopKV2", kMuch},        OtherCost{"hardshrink", kMuch},
+    OtherCost{"masked_select", kSome}, OtherCost{"multiclass_nms3", kMuch},
+    OtherCost{"nms", kSome},           OtherCost{"nonzero", kSome},
+    OtherCost{"prelu", kSome},         OtherCost{"topk", kMuch},
     OtherCost{"where", kSome},
 };
 static_assert(std::is_sorted(kOtherCosts.begin(), kOtherCosts.end(),
                              [](const OtherCost& a, const OtherCost& b) { return a.op < b.op; }));
+
+/// Which elements of a table these read is said by another operand, whatever the domain. Sorted.
+constexpr std::array<std::string_view, 14> kLookUps = {
+    "EmbedLayerNormalization",
+    "Embedding",
+    "Gather",
+    "GatherBlockQuantized",
+    "GatherElements",
+    "GatherND",
+    "GatherV2",
+    "embedding",
+    "gather",
+    "gather_nd",
+    "index_select",
+    "lookup_table",
+    "lookup_table_v2",
+    "take_along_axis",
+};
+static_assert(std::is_sorted(kLookUps.begin(), kLookUps.end()));
+
+bool is_look_up(std::string_view op) {
+  return std::binary_search(kLookUps.begin(), kLookUps.end(), op);
+}
 
 struct OperatorName {
   std::string_view domain;
@@ -140,6 +161,7 @@ constexpr std::size_t beginning(std::string_view text) {
 constexpr auto kBeginnings = [] {
   std::array<bool, 256> listed{};
   for (const ValueCost& cost : kCosts) listed[beginning(cost.op)] = true;
+  for (const std::string_view op : kLookUps) listed[beginning(op)] = true;
   return listed;
 }();
 
@@ -147,6 +169,7 @@ constexpr auto kBeginnings = [] {
 constexpr auto kOtherLetters = [] {
   std::array<bool, 256> listed{};
   for (const OtherCost& cost : kOtherCosts) listed[static_cast<unsigned char>(cost.op[0])] = true;
+  for (const std::string_view op : kLookUps) listed[static_cast<unsigned char>(op[0])] = true;
   return listed;
 }();
 
@@ -155,7 +178,10 @@ bool may_be_listed(std::string_view text) {
   constexpr std::size_t kLongDomain = 32;
   if (text.size() < 3) return false;
   if (kBeginnings[beginning(text)]) return true;
-  if (text.starts_with("com.microsoft")) return text.starts_with("com.microsoft:Quick");
+  if (constexpr std::string_view kOwn = "com.microsoft:"; text.starts_with(kOwn)) {
+    text.remove_prefix(kOwn.size());
+    return text.starts_with("Quick") || text.starts_with("Embed") || text.starts_with("Gather");
+  }
   if (text[0] < 'a' || text[0] > 'z') return false;  // no domain
   const std::size_t colon = text.substr(0, kLongDomain).find(':');
   return colon != std::string_view::npos && colon + 1 < text.size() &&
@@ -180,8 +206,11 @@ const OtherCost* find_other(std::string_view domain, std::string_view op) {
 
 constexpr std::int64_t kLargeTableElements = std::int64_t{1} << 17;  // 512 KiB of single precision
 
-/// Whether an operand is such a constant and another one is computed.
-bool chooses_from_a_large_table(const Key& key) {
+/// Elements of a constant table, chosen by computed indices, of which the second-level cache may or
+/// may not hold those that were read before: 800 rows of a table of 6 MiB took 18 us in one
+/// campaign and 38 us in another, and words of a language come again sooner than random ones. Which
+/// operand is the table depends on the operator; where indices are constant, all of it is.
+bool looks_up_a_large_table(const Key& key) {
   bool large = false;
   bool computed = false;
   for (std::size_t i = 0; i < key.operands.size(); ++i) {
@@ -192,16 +221,6 @@ bool chooses_from_a_large_table(const Key& key) {
         large || (operand->constant && operand->shape.elements().value_or(0) > kLargeTableElements);
   }
   return large && computed;
-}
-
-/// Rows of a constant table, chosen by computed indices, of which the second-level cache may or may
-/// not hold those that were read before: 800 rows of a table of 6 MiB took 18 us in one campaign
-/// and 38 us in another, and words of a language come again sooner than random ones.
-bool looks_up_a_large_table(const Key& key) {
-  const TensorEntry* table = key.operand(0);
-  const TensorEntry* indices = key.operand(1);
-  return table != nullptr && table->constant && indices != nullptr && !indices->constant &&
-         table->shape.elements().value_or(0) > kLargeTableElements;
 }
 
 /// Runtimes multiply where the exponent is a constant 1, 2 or 3.
@@ -216,14 +235,15 @@ bool has_small_exponent(const Key& key) {
 
 }  // namespace
 
+bool is_look_up(const Key& key) { return is_look_up(key.op); }
+
 double value_cost_sd(const Key& key) {
-  if (const OtherCost* other = find_other(key.domain, key.op))
-    return other->of_tables && !chooses_from_a_large_table(key) ? 0 : other->sd;
+  if (is_look_up(key.op)) return looks_up_a_large_table(key) ? kMuch : 0;
+  if (const OtherCost* other = find_other(key.domain, key.op)) return other->sd;
   const ValueCost* cost = find(key.domain, key.op);
   const TensorEntry* operand = key.operand(0);
   if (cost == nullptr || operand == nullptr) return 0;
   if (key.op == "Pow" && has_small_exponent(key)) return 0;
-  if (key.op == "Gather" && !looks_up_a_large_table(key)) return 0;
   // Only the place of the greatest element is a matter of branches.
   if (key.op == "MaxPool" && key.result(1) == nullptr) return 0;
   const bool wide =
@@ -234,17 +254,17 @@ double value_cost_sd(const Key& key) {
 double value_cost_sd(std::string_view text) {
   if (!may_be_listed(text)) return 0;
   const auto [domain, op] = head_of(text);
-  if (const OtherCost* other = find_other(domain, op)) {
-    if (!other->of_tables) return other->sd;
-    const auto key = parse(text);
-    return key ? value_cost_sd(*key) : 0;
+  if (is_look_up(op)) {
+    if (text.find("c[") == std::string_view::npos) return 0;  // no constant
+  } else if (const OtherCost* other = find_other(domain, op)) {
+    return other->sd;
+  } else {
+    const ValueCost* cost = find(domain, op);
+    if (cost == nullptr) return 0;
+    // What is frequent, and can be told without parsing.
+    if (cost->single == 0 && text.find("(f64[") == std::string_view::npos) return 0;
+    if (op == "MaxPool" && text.find(",i64[") == std::string_view::npos) return 0;
   }
-  const ValueCost* cost = find(domain, op);
-  if (cost == nullptr) return 0;
-  // What is frequent, and can be told without parsing.
-  if (cost->single == 0 && text.find("(f64[") == std::string_view::npos) return 0;
-  if (op == "MaxPool" && text.find(",i64[") == std::string_view::npos) return 0;
-  if (op == "Gather" && text.find("c[") == std::string_view::npos) return 0;
   const auto key = parse(text);
   return key ? value_cost_sd(*key) : 0;
 }

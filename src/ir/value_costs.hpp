@@ -17,6 +17,10 @@ namespace oplat::ir {
 double value_cost_sd(std::string_view text);
 double value_cost_sd(const Key& key);
 
+/// Whether an operator reads only those elements of a table that another operand names: what it
+/// moves is bounded by its result, not by the table. By the operator's name, whatever its domain.
+bool is_look_up(const Key& key);
+
 /// Whether an operator is quicker on data that it was given just before than on other data of the
 /// same shape: a processor learns the way of its branches, and its caches keep the rows of a table
 /// that it read. Such kernels, and models that hold one (bodies included), are measured on data

@@ -53,6 +53,9 @@ TEST(Roofline, ALookUpMovesNoMoreThanItsResult) {
   // 8 indices of 8 bytes and 8 rows of 128: four times the result bounds them all.
   EXPECT_DOUBLE_EQ(ns_of("Gather/13{axis=0}(f32c[16000000,32],i64[8])->(f32[8,32])"),
                    10 + 4 * 8 * 32 * 4 / 2.0);
+  // So do those of other runtimes.
+  EXPECT_DOUBLE_EQ(ns_of("paddle:index_select{}(f32c[16000000,32],i64[8])->(f32[8,32])"),
+                   10 + 4 * 8 * 32 * 4 / 2.0);
   // A small table is read whole at most.
   EXPECT_DOUBLE_EQ(ns_of("Gather/13{axis=0}(f32c[4,32],i64[8])->(f32[8,32])"),
                    10 + (4 * 32 * 4 + 8 * 8 + 8 * 32 * 4) / 2.0);

@@ -265,6 +265,12 @@ TEST(ValueCosts, AreThoseOfFunctionsThatBranch) {
   EXPECT_EQ(value_cost_sd("Gather/13{axis=0}(f32c[100,32],i64[1,8])->(f32[1,8,32])"), 0);
   EXPECT_EQ(value_cost_sd("Gather/13{axis=0}(f32[50000,32],i64[1,8])->(f32[1,8,32])"), 0);
   EXPECT_EQ(value_cost_sd("Gather/13{axis=0}(f32c[50000,32],i64c[8]=[0])->(f32[8,32])"), 0);
+  EXPECT_GT(value_cost_sd("GatherND/13{batch_dims=0}(f32c[50000,32],i64[8,1])->(f32[8,32])"), 0.4);
+  EXPECT_GT(value_cost_sd("GatherElements/13{axis=0}(f32c[50000,32],i64[8,32])->(f32[8,32])"), 0.4);
+  EXPECT_GT(value_cost_sd("com.microsoft:EmbedLayerNormalization/1{}(i32[1,8],-,f32c[50000,32],"
+                          "f32c[512,32],-,f32c[32],f32c[32])->(f32[1,8,32],i32[1])"),
+            0.4);
+  EXPECT_EQ(value_cost_sd("GatherND/13{batch_dims=0}(f32[50000,32],i64[8,1])->(f32[8,32])"), 0);
   EXPECT_EQ(value_cost_sd("Softplus/1{}(-)->(f32[4])"), 0);
   EXPECT_EQ(value_cost_sd("Softplus"), 0);
 }
