@@ -208,7 +208,7 @@ std::string measured_text(const predict::MeasuredModel& measured) {
 std::string composition_text(const predict::Composition& composition) {
   if (composition.fitted)
     return fmt::format("fitted, calibrated on {} whole models", composition.calibration_models);
-  return "not fitted; the interval uses start values, since no whole model was measured";
+  return "not fitted (oplat fit does it, from measured models): the interval uses start values";
 }
 
 std::vector<std::string> remedy_lines(const PredictionReport& report, const Options& options) {
