@@ -61,9 +61,11 @@ def convert2mnn(model: torch.nn.Module, input_shape: list[int], path: str | os.P
     """Writes a module as a model of MNN, through ONNX, on CPU: into a file, or into a folder that exists, under a name of
     its own. Returns the file's name. InputError if torch cannot run or export it on such an input; a PredictionWarning if
     it decides by values, since only the path of one input is exported."""
+    target = Path(path)
+    if not target.absolute().parent.is_dir():
+        raise InputError(f"{target.parent}: no such folder; make it first")  # MNN writes nothing and says that it succeeded
     recorded = record(model, input_shape)
     warn_of_decisions(recorded, 2)
-    target = Path(path)
     if target.is_dir():
         target /= file_name(recorded.name, structure(recorded), recorded.input_shape)
     with tempfile.TemporaryDirectory(prefix="oplat-mmt.") as folder:

@@ -227,5 +227,7 @@ def get_model_latency(model: Any, input_shape: list[int], path: str | os.PathLik
     from .converter import convert2mnn
 
     times, threads = checked(times, threads, precision)
+    if not Path(path).is_dir():
+        raise InputError(f"{os.fspath(path)}: no such folder; make it first")
     with tempfile.TemporaryDirectory(prefix=".oplat-mmt.", dir=path) as folder:
         return get_latency(Path(folder, convert2mnn(model, input_shape, folder)), times, False, threads=threads, precision=precision)

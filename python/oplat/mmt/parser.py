@@ -258,7 +258,8 @@ def checked_shape(input_shape: Any) -> list[int]:
     dims = [operators.whole_number(dim) for dim in input_shape] if is_list and getattr(input_shape, "ndim", 1) == 1 else []
     found = [dim for dim in dims if dim is not None and dim > 0]
     if not found or len(found) < len(dims):
-        raise InputError(f"the input shape is {input_shape!r}; expected a list of dimensions such as [1, 3, 224, 224]")
+        advice = " (list(tensor.shape) is that of a tensor)" if hasattr(input_shape, "shape") else ""
+        raise InputError(f"the input shape is {one_line(repr(input_shape))}; expected a list of dimensions such as [1, 3, 224, 224]{advice}")
     return found
 
 
@@ -385,12 +386,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())[:60]
 
 
-def summary_model(model: torch.nn.Module, input_size: list[int], ops_list: Sequence[type], verbose: bool = False
+def summary_model(model: torch.nn.Module, input_size: list[int], ops_list: type | Sequence[type], verbose: bool = False
                   ) -> list[tuple[str, list[int], list[int]]]:
     """Prints the modules of some classes that a model executes, outermost ones first: what an ops.yaml has to hold.
     The model itself is not one of them. `verbose` adds the name of each in the model. Returns (repr, input shape, result
     shape) of each, in order of execution."""
-    classes = tuple(ops_list)
+    classes = (ops_list,) if isinstance(ops_list, type) else tuple(ops_list)
     if not classes or not all(isinstance(each, type) for each in classes):
         raise InputError("ops_list: expected a list of classes")
     found: list[tuple[str, list[int], list[int]]] = []

@@ -226,6 +226,8 @@ class Predictions(Files):
         for shape in ("1,4,8,8", 4, [], None, [1, -4, 8, 8], [1, 4.0, 8, 8], [True]):
             with self.assertRaisesRegex(oplat.InputError, "the input shape is"):
                 predict_latency(self.model(), path, shape)
+        with self.assertRaisesRegex(oplat.InputError, r"the input shape is tensor\(\[\[.{1,60}; expected.*\(list\(tensor.shape\) is that of a tensor\)$"):
+            predict_latency(self.model(), path, torch.ones(1, 4, 8, 8))
         with self.assertRaisesRegex(oplat.InputError, "expected a torch.nn.Module"):
             predict_latency("resnet18", path, [1, 4, 8, 8])
 
@@ -264,6 +266,8 @@ class Predictions(Files):
         self.assertEqual(lines[0], "first belongs to Block")
         self.assertRegex(lines[-4], r"^ops +input_shape +out_shape$")
         self.assertRegex(lines[-3], r"^Block-1 +\[1, 4, 8, 8\] +\[1, 4, 8, 8\]$")
+        with contextlib.redirect_stdout(printed):
+            self.assertEqual(summary_model(model, [1, 4, 8, 8], torch.nn.Linear), found[2:])
         with self.assertRaisesRegex(oplat.InputError, "classes"):
             summary_model(model, [1, 4, 8, 8], ["Conv2d"])
 
@@ -484,6 +488,10 @@ class Workflow(Files):
             warnings.simplefilter("ignore")
             self.assertEqual(get_model_latency(torch.nn.ReLU(), [1, 8], folder, times=4)["repeat"], 4)
         self.assertEqual([path.name for path in folder.iterdir()], [name])
+        for call in (lambda: convert2mnn(torch.nn.ReLU(), [1, 8], self.folder / "none" / "a.mnn"),
+                     lambda: get_model_latency(torch.nn.ReLU(), [1, 8], self.folder / "none")):
+            with self.assertRaisesRegex(oplat.InputError, "none: no such folder"):
+                call()
         with self.assertRaisesRegex(oplat.InputError, r"Linear cannot run on an input of \[1, 9\]"):
             export_models(torch.nn.Linear(8, 8), [1, 9], nets)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy
+
 import oplat
 import oplat.torch
 
@@ -20,6 +22,12 @@ def lacking(table: oplat.Table, model: bytes) -> list[oplat.Key]:
     except oplat.MissingKernels as error:
         return [oplat.Key(key) for key in error.keys]
     return []
+
+
+def with_data(table: oplat.Table, model: bytearray, keys: set[oplat.Key]) -> list[oplat.Prediction]:
+    oplat.compat.install("mmt")
+    oplat.profile([], table, keys=keys, inputs={"mask": Path("mask.npy"), "x": "uniform:0:1"})
+    return [table.predict(model, inputs={"ids": numpy.zeros((1, 3), "int64")}), *table.predict_many("net.onnx", inputs={"ids": [[1, 2]]})]
 
 
 def profile(models: list[str], path: Path) -> float:

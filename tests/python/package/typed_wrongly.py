@@ -12,3 +12,5 @@ oplat.profile(["net.onnx"], table, progress=3)  # wrong
 table.rows().median  # wrong
 oplat.torch.export(3, (1, 3))  # wrong
 oplat.torch.export(oplat.torch.export, "1x3x224x224", exporter="onnx")  # wrong
+table.predict("net.onnx", inputs=3)  # wrong
+oplat.profile([], table, keys=3)  # wrong
