@@ -20,16 +20,18 @@ constexpr std::uint64_t kMaxTableBytes = std::uint64_t{128} << 20;
 constexpr std::string_view kPaddleslim = "paddleslim";
 
 std::string first_bytes(const fs::path& path) {
-  std::string bytes(16, '\0');
+  std::string bytes(64, '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
   return bytes;
 }
 
+/// Whether it is opened as PaddleSlim's. Of another system's file, the table says how to import it.
 bool looks_pickled(const fs::path& path) {
   const std::string bytes = first_bytes(path);
-  if (compat::paddleslim::pickle_codec().looks_like(bytes)) return true;
+  if (const table::TableCodec* likely = table::likely_codec(compat::codecs(), bytes))
+    return likely == &compat::paddleslim::pickle_codec();
   return path.extension() == ".pkl" && !bytes.empty() && !bytes.starts_with("SQLite format 3");
 }
 

@@ -76,6 +76,11 @@ class Tables(Files):
         self.assertEqual(operators.load(self.table(made)), [made])
         self.assertEqual(list(operators.load(self.table(made))[0]), list(made))
 
+    def test_it_is_no_table_of_oplat_but_can_be_imported(self):
+        path = self.table(entry("Block", [1, 8], 0.5))
+        with self.assertRaisesRegex(oplat.InputError, "meta_latency.pkl.* import it with: oplat import .* --format mmt "):
+            oplat.Table(path)
+
     def test_other_globals_are_refused_by_name_and_offset(self):
         path = self.folder / "bad.pkl"
         path.write_bytes(b"\x80\x02](cos\nsystem\n)\x81}be.")
