@@ -30,6 +30,11 @@ def running_in_group(group):
     return found
 
 
+def is_measured(progress):
+    """Whether some rows are in the table: a campaign looks at the machine's memory before."""
+    return progress.what == "measuring" and progress.done >= 2
+
+
 class MeasureTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="oplat-measure-")
@@ -73,7 +78,7 @@ class MeasureTest(unittest.TestCase):
         done = threading.Event()
 
         def interrupt(progress):
-            if progress.done >= 2 and not done.is_set():
+            if is_measured(progress) and not done.is_set():
                 done.set()
                 threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
 
@@ -86,11 +91,12 @@ class MeasureTest(unittest.TestCase):
     def test_ctrl_c_of_a_terminal_ends_the_workers_too(self):
         """The signal goes to all processes of the group."""
         code = ("import sys, oplat\n"
-                f"oplat.profile([], {self.path!r}, 'reference', 300, keys={KEYS!r}, progress=lambda now: print(now.done, flush=True))\n")
+                f"oplat.profile([], {self.path!r}, 'reference', 300, keys={KEYS!r}, progress=lambda now: print(now.what, now.done, flush=True))\n")
         with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               start_new_session=True) as child:
             for line in child.stdout:
-                if int(line) >= 2:
+                what, number = line.split()
+                if what == "measuring" and int(number) >= 2:
                     break
             os.killpg(child.pid, signal.SIGINT)
             said = child.communicate(timeout=200)[1]
@@ -106,7 +112,7 @@ class MeasureTest(unittest.TestCase):
         """The thread's call is stopped first: one that asks for the interpreter's lock later aborts the process."""
         code = ("import sys, threading, oplat\n"
                 "started = [threading.Event(), threading.Event()]\n"
-                "def show(progress):\n    if progress.done >= 2:\n        started[0].set()\n"
+                "def show(progress):\n    if progress.what == 'measuring' and progress.done >= 2:\n        started[0].set()\n"
                 f"def measure():\n    oplat.profile([], {self.path!r}, 'reference', 300, keys={KEYS!r}, progress=show)\n"
                 f"def ask():\n    table = oplat.Table({sample()[0]!r})\n    while True:\n        table.predict({sample()[1]!r})\n        started[1].set()\n"
                 "for work in (measure, ask):\n    threading.Thread(target=work, daemon=True).start()\n"
@@ -121,7 +127,7 @@ class MeasureTest(unittest.TestCase):
             pass
 
         def stop(progress):
-            if progress.done >= 2:
+            if is_measured(progress):
                 raise Enough("of it")
 
         with self.assertRaises(Enough):
