@@ -40,6 +40,8 @@ class MeasureTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="oplat-measure-")
         self.addCleanup(folder.cleanup)
         self.path = os.path.join(folder.name, "new.oplat")
+        # A shell starts what runs in the background with SIGINT ignored, and Python leaves it so.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
 
     def test_profile_says_what_it_did(self):
         seen = []
