@@ -6,19 +6,16 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <set>
 #include <string_view>
 #include <variant>
 
+#include "app/campaign_memory.hpp"
 #include "app/model_memo.hpp"
 #include "base/text.hpp"
-#include "base/units.hpp"
 #include "compat/registry.hpp"
 #include "measure/environment.hpp"
-#include "measure/memory_probe.hpp"
 #include "plan/identity.hpp"
-#include "table/memory_text.hpp"
 
 namespace oplat::app {
 namespace {
@@ -27,6 +24,10 @@ using CampaignClock = std::chrono::steady_clock;
 
 /// Opening a large model takes some seconds.
 constexpr std::chrono::seconds kMinDeadline{20};
+
+double seconds_since(CampaignClock::time_point start) {
+  return std::chrono::duration<double>(CampaignClock::now() - start).count();
+}
 
 /// A worker that hangs does not hang far beyond the budget.
 std::chrono::seconds deadline_within(double budget_seconds, CampaignClock::duration elapsed,
@@ -174,143 +175,6 @@ Status forget_earlier_plans(table::Table& table, std::span<const PlannedModel> m
   return {};
 }
 
-namespace {
-
-/// Looks at memory may take a twentieth of a campaign's time, from a minute on.
-constexpr double kMinSecondsForMemory = 60;
-constexpr double kShareForMemory = 0.05;
-constexpr double kMaxSecondsForMemory = 20;
-/// At the end they are repeated if the campaign is long enough for what happens meanwhile to
-/// matter.
-constexpr double kMinSecondsForMemoryAfter = 300;
-constexpr double kShareForMemoryAfter = 0.02;
-constexpr double kMaxSecondsForMemoryAfter = 10;
-/// One disturbed look at each pool would be taken for the machine.
-constexpr std::int64_t kMinPassesOverMemory = 2;
-/// Of a campaign without a budget, each in all its states.
-constexpr double kSecondsOfKernel = 1.5;
-
-double seconds_since(CampaignClock::time_point start) {
-  return std::chrono::duration<double>(CampaignClock::now() - start).count();
-}
-
-/// Looks at the memory of the session's machine in a worker of its own, for so many seconds.
-/// std::nullopt if that failed or found nothing, with a warning unless the worker cannot look at
-/// all or the user asked to stop. A campaign goes on without: no error ends it.
-std::optional<table::MemoryHierarchy> look_at_memory(const Session& session, double max_seconds,
-                                                     Events& events) {
-  measure::MemoryProbeRequest probe;
-  probe.device = session.device;
-  probe.max_seconds = max_seconds;
-  probe.stop_asked = [&events] { return events.cancelled(); };
-  probe.progress = [&events](const measure::MemoryProgress& progress) {
-    constexpr std::int64_t kWhole = 100;
-    const std::string pool = base::bytes_text(static_cast<double>(progress.pool_bytes));
-    events.progress({.done = std::llround(progress.share * kWhole),
-                     .total = kWhole,
-                     .eta_s = std::nullopt,
-                     .what = "memory",
-                     .item = pool});
-  };
-  const auto measured = [&]() -> Result<measure::MeasuredMemoryOutcome> {
-    OPLAT_TRY(worker, start_another(session, session.options));
-    return measure::measure_memory(
-        probe, [&](std::int64_t pool_bytes) { return worker->look_at_memory(pool_bytes); });
-  };
-  const auto warn = [&](std::string_view why) {
-    events.warn(
-        fmt::format("the caches of {} were not measured: {}; the sizes that it reports are "
-                    "assumed",
-                    base::printable(session.device.name), why));
-  };
-  auto outcome = measured();
-  if (!outcome) {
-    // The campaign, which is asked to stop too, says what became of it.
-    if (outcome.error().code != Code::Interrupted) warn(outcome.error().message);
-    return std::nullopt;
-  }
-  if (const auto* failed = std::get_if<table::Failed>(&*outcome)) warn(failed->reason);
-  auto* found = std::get_if<measure::MeasuredMemory>(&*outcome);
-  if (found == nullptr) return std::nullopt;
-  if (found->passes < kMinPassesOverMemory) {
-    warn(fmt::format("{:.0f} s were too short to look twice", found->seconds));
-    return std::nullopt;
-  }
-  if (found->hierarchy.levels.size() < 2) {
-    warn("reading takes the same time however much is read in between");
-    return std::nullopt;
-  }
-  return std::move(found->hierarchy);
-}
-
-/// What a campaign does about the memory of its machine.
-struct CampaignMemory {
-  table::StateSizes sizes;                   ///< what the states of its rows are made from
-  std::map<std::string, std::string> facts;  ///< for its environment
-  double seconds_after = 0;                  ///< for looks when it is done; 0: none are wanted
-  const char* fact_after = table::kMemoryAfterFact;
-};
-
-/// Looks at memory if the table knows nothing of this machine's, and rows are to be begun: their
-/// states need it. Where rows exist, looks can wait until the campaign had something to do.
-Result<CampaignMemory> memory_before(const Session& session, std::size_t kernels,
-                                     const CampaignOptions& options, const table::Table& table,
-                                     Events& events) {
-  CampaignMemory memory;
-  if (session.worker_name == kReplay || kernels == 0) return memory;
-  const double seconds = options.budget_s.value_or(kSecondsOfKernel * static_cast<double>(kernels));
-  const double seconds_before = seconds < kMinSecondsForMemory
-                                    ? 0
-                                    : std::min(kMaxSecondsForMemory, kShareForMemory * seconds);
-  if (seconds >= kMinSecondsForMemoryAfter)
-    memory.seconds_after = std::min(kMaxSecondsForMemoryAfter, kShareForMemoryAfter * seconds);
-  std::optional<table::MemoryHierarchy> known;
-  OPLAT_TRY(device, table.find_device(session.device.name));
-  OPLAT_TRY(setting, table.find_setting(session.setting));
-  if (device) {
-    OPLAT_TRY(found, table::find_memory(table, *device));
-    known = std::move(found);
-  }
-  if (device && setting) {
-    OPLAT_TRY(sizes, table::sizes_of_states(table, *device, *setting));
-    memory.sizes = std::move(sizes);
-  }
-  if (memory.sizes.begun) {
-    if (!known) {
-      memory.seconds_after = seconds_before;
-      memory.fact_after = table::kMemoryFact;
-    }
-    return memory;
-  }
-  if (!known && seconds_before > 0) {
-    known = look_at_memory(session, seconds_before, events);
-    if (events.cancelled()) return memory;
-    if (known) memory.facts[table::kMemoryFact] = table::encode(*known);
-    // What could not be measured before will hardly be afterwards.
-    if (!known) memory.seconds_after = 0;
-  }
-  memory.facts[table::kStatesFact] = std::string(table::kReportedSizes);
-  if (known) {
-    // The points made the levels, and states need no more than those.
-    table::MemoryHierarchy levels = *known;
-    levels.points.clear();
-    memory.facts[table::kStatesFact] = table::encode(levels);
-    memory.sizes.memory = std::move(known);
-  }
-  return memory;
-}
-
-/// Looks again when the rows are measured: other tenants come and go.
-Status memory_after(const Session& session, const CampaignMemory& memory,
-                    const measure::Summary& summary, table::Table& table, Events& events) {
-  if (!(memory.seconds_after > 0) || !summary.campaign || summary.interrupted) return {};
-  const auto found = look_at_memory(session, memory.seconds_after, events);
-  if (!found) return {};
-  return table.add_campaign_facts(*summary.campaign, {{memory.fact_after, table::encode(*found)}});
-}
-
-}  // namespace
-
 void CampaignEvents::update(const measure::ProgressState& state) {
   const std::string_view phase = state.phase == measure::Phase::Preparing   ? "preparing"
                                  : state.phase == measure::Phase::Measuring ? "measuring"
@@ -365,7 +229,7 @@ Result<measure::Summary> run_campaign(const Session& session, std::span<const st
   request.environment = environment_of(session);
   request.stop_asked = [&events] { return events.cancelled(); };
   const auto start = CampaignClock::now();
-  OPLAT_TRY(memory, memory_before(session, keys.size(), options, table, events));
+  OPLAT_TRY(memory, memory_before(session, keys.size(), options.budget_s, table, events));
   request.memory = memory.sizes.memory;
   for (const auto& [name, fact] : memory.facts) request.environment->facts[name] = fact;
   request.spent_seconds = seconds_since(start);

@@ -5,28 +5,34 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "measure/memory_probe.hpp"
 
 namespace oplat::app {
 
-Result<report::MachineReport> measure_machine(const MachineRequest& request, Events& events) {
-  OPLAT_TRY(session, start_session(request.runtime, events));
+Result<measure::MeasuredMemoryOutcome> measure_memory(runtimes::WorkerClient& worker,
+                                                      const table::Device& device,
+                                                      double max_seconds, std::string_view what,
+                                                      Events& events) {
   measure::MemoryProbeRequest probe;
-  probe.device = session.device;
-  probe.max_seconds = request.budget_s;
+  probe.device = device;
+  probe.max_seconds = max_seconds;
   probe.stop_asked = [&events] { return events.cancelled(); };
-  probe.progress = [&events](const measure::MemoryProgress& progress) {
+  probe.progress = [&events, what](const measure::MemoryProgress& progress) {
     constexpr std::int64_t kWhole = 100;
     const std::string pool = base::bytes_text(static_cast<double>(progress.pool_bytes));
     events.progress({.done = std::llround(progress.share * kWhole),
                      .total = kWhole,
                      .eta_s = std::nullopt,
-                     .what = "reading",
+                     .what = what,
                      .item = pool});
   };
-  OPLAT_TRY(outcome, measure::measure_memory(probe, [&](std::int64_t pool_bytes) {
-              return session.worker->look_at_memory(pool_bytes);
-            }));
+  return measure::measure_memory(
+      probe, [&](std::int64_t pool_bytes) { return worker.look_at_memory(pool_bytes); });
+}
+
+Result<report::MachineReport> measure_machine(const MachineRequest& request, Events& events) {
+  OPLAT_TRY(session, start_session(request.runtime, events));
+  OPLAT_TRY(outcome,
+            measure_memory(*session.worker, session.device, request.budget_s, "reading", events));
   report::MachineReport report;
   report.device = session.device;
   report.worker = session.worker_name;

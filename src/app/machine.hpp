@@ -2,12 +2,22 @@
 /// Use case: what the caches and the memory of a machine are, measured (docs/adr/0051).
 #pragma once
 
+#include <string_view>
+
 #include "app/events.hpp"
 #include "app/session.hpp"
 #include "base/result.hpp"
+#include "measure/memory_probe.hpp"
 #include "report/machine_report.hpp"
 
 namespace oplat::app {
+
+/// Looks at pools of the machine of `device`, where `worker` runs, for `max_seconds`; `what` names
+/// the step in the progress. Code::Interrupted if `events` says cancelled, and the worker's errors.
+Result<measure::MeasuredMemoryOutcome> measure_memory(runtimes::WorkerClient& worker,
+                                                      const table::Device& device,
+                                                      double max_seconds, std::string_view what,
+                                                      Events& events);
 
 struct MachineRequest {
   RuntimeRequest runtime;  ///< whose worker looks, where its kernels run

@@ -180,7 +180,7 @@ bool may_be_listed(std::string_view text) {
   if (kBeginnings[beginning(text)]) return true;
   if (constexpr std::string_view kOwn = "com.microsoft:"; text.starts_with(kOwn)) {
     text.remove_prefix(kOwn.size());
-    return text.starts_with("Quick") || text.starts_with("Embed") || text.starts_with("Gather");
+    return text.size() >= 3 && kBeginnings[beginning(text)];
   }
   if (text[0] < 'a' || text[0] > 'z') return false;  // no domain
   const std::size_t colon = text.substr(0, kLongDomain).find(':');
