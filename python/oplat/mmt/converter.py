@@ -68,11 +68,17 @@ def convert2mnn(model: torch.nn.Module, input_shape: list[int], path: str | os.P
     warn_of_decisions(recorded, 2)
     if target.is_dir():
         target /= file_name(recorded.name, structure(recorded), recorded.input_shape)
+    through_onnx(model, recorded, target, convert, verbose)
+    return target.name
+
+
+def through_onnx(model: torch.nn.Module, recorded: RecordedModel, target: Path,
+                 to_mnn: Callable[[RecordedModel, Path, Path], None], verbose: bool = False) -> None:
+    """Exports a model that was recorded, and lets `to_mnn` convert what came of it into `target`."""
     with tempfile.TemporaryDirectory(prefix="oplat-mmt.") as folder:
         onnx = Path(folder, "model.onnx")
         export_onnx(model, recorded.input_shape, onnx, verbose)
-        convert(recorded, onnx, target)
-    return target.name
+        to_mnn(recorded, onnx, target)
 
 
 def convert(recorded: RecordedModel, onnx: Path, target: Path) -> None:
@@ -132,10 +138,7 @@ def export_one(cls: Any, parameters: dict[str, Any] | None, input_shape: list[in
     name = file_name(cls.__name__, f"{cls.__module__} {arguments(parameters)} {text}", input_shape)
     recorded = record(module, input_shape)
     warn_of_decisions(recorded, 2)
-    with tempfile.TemporaryDirectory(prefix="oplat-mmt.") as temporary:
-        onnx = Path(temporary, "model.onnx")
-        export_onnx(module, recorded.input_shape, onnx)
-        conversions.convert(recorded, onnx, folder / name)
+    through_onnx(module, recorded, folder / name, conversions.convert)
     store_class(cls, folder / f"{name}.pj")
     return {"input_shape": input_shape, "init_param": parameters, "mnn_fname": name, "avg": 0, "max": 0, "min": 0, "repr": text,
             "set_path": str(folder)}
