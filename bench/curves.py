@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which start curve between cache states, how far may a fit leave it, and do bytes of results count? An A/B on committed measurements (data/compositions/*.tsv).
+"""How far are networks from the sums of their kernels on each machine: without a fit, with a few networks, and with all? From committed measurements
+(data/compositions/*.tsv).
 
 A file holds what `oplat fit` sees of one machine and number of threads: for each network its measured time and, of each of its kernels, the times in the cache
-states that were measured. For several ways to choose the curve, every network is predicted by a composition that was fitted on the networks of other
-families, as src/predict/fit.cpp does it. --export TABLE --threads N writes such a file from a table that bench/accuracy.py filled. --page writes
-docs/results/machines.md: all machines side by side, without a fit by reported sizes and by measured memory (ADR 0051), and fitted; and what spread of a
-composition without a fit the other machines ask for.
+states that were measured. Networks are predicted as src/predict/fit.cpp does it, from networks of other families. --export TABLE --threads N writes such a
+file from a table that bench/accuracy.py filled. --page writes docs/results/machines.md: all machines side by side, and what spread of a composition without a
+fit the other machines ask for. Without either, the same figures for other priors (an A/B).
 """
 import argparse
 import itertools
@@ -34,14 +34,23 @@ from lib.store import write_atomically  # noqa: E402
 FOLDER = ROOT / "data/compositions"
 MIB = 2.0**20
 PAGE = ROOT / "docs/results/machines.md"
-MOST_HALF_WIDTH = 0.03  # of a network that counts
-MOST_HALF_WIDTH_UNFITTED = 0.1  # of one that is only compared
-# As in src/predict/fit_sums.cpp.
-HUBER = 0.03
-STEPS = 30
+MOST_HALF_WIDTH = 0.1  # of a network that is compared
 DISPATCH = "Relu/14{}(f32[1,16])->(f32[1,16])"
 VIEWS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout"}  # those that the zoo has
 EIGHT_BITS = re.compile(r"(?<![\w.])[ui]8c?\[")
+
+
+# As in src/predict: compose.cpp (the prior), fit.cpp (curves), fit_sums.cpp and spread.hpp.
+QUANTILE, QUANTILE_95 = 1.6448536269514722, 1.959963984540054  # 90 and 95 %, two-sided
+# A file holds no spreads of rows; these are what campaigns stop at, 3 % of the median at 95 %.
+ROW_SD = 0.015
+COMPOSITION_SD = 0.07  # without a fit
+CORRELATION, CORRELATION_DOUBT = 0.3, 0.3
+FREEDOM, SPREAD_FREEDOM = 4, 4
+MIN_CONFORMAL = 19
+LAST_STEPS = (0, -0.5, 0.5, -1, 1, -1.5, 1.5, -2.0, 2.0, -2.5, 2.5, -3.0, 3.0)
+SPREADS, COARSE_SPREADS = (0.004 * numpy.power(ratio, numpy.arange(count)) for ratio, count in ((1.15, 36), (1.3, 20)))
+MIN_INSIDE = 0.85  # of a machine's networks
 
 
 def ramps_of(last):
@@ -90,7 +99,7 @@ class Machine:
 
     def __init__(self, path):
         self.name = path.stem
-        self.networks, self.sums_of, self.memory = [], {}, None
+        self.networks, self.parts_of, self.memory = [], {}, None
         for line in path.read_text().splitlines():
             kind, *fields = line.split("\t")
             if kind == "device":
@@ -110,20 +119,26 @@ class Machine:
             elif kind == "kernel":
                 points = [tuple(map(float, point.split(":"))) for point in fields[2:]]
                 self.networks[-1]["kernels"].append((int(fields[0]), fields[1] == "1", points))
-        self.counted = [network for network in self.networks if network["half_width"] <= MOST_HALF_WIDTH]
+        self.networks = [network for network in self.networks if network["half_width"] <= MOST_HALF_WIDTH]
+        self.threads = int(re.search(r"-(\d+)-threads?$", self.name).group(1))
+        self.times = numpy.array([network["ns"] for network in self.networks])
+        self.noise = numpy.array([(network["half_width"] / QUANTILE_95) ** 2 for network in self.networks])
+        self.families = numpy.array([network["family"] for network in self.networks])
 
-    def sums(self, curve):
-        """Of each counted network: ns, ns of kernels with 8-bit tensors, executed kernels, bytes of results."""
-        if curve not in self.sums_of:
+    def parts(self, curve):
+        """Of each network under a curve: calls, executed kernels, bytes of results, ns, ns of kernels with 8-bit tensors, and what the spread of the sum is made of:
+        the sum of w sd of its kernels and that of the squares."""
+        if curve not in self.parts_of:
             rows = []
-            for network in self.counted:
-                total, eight, count = network["views"] * self.dispatch, 0.0, 0
+            for network in self.networks:
+                total, eight, count, linear, squares = network["views"] * self.dispatch, 0.0, 0, 0.0, 0.0
                 for times, is_int8, points in network["kernels"]:
                     ns = times * at_reuse(points, curve, network["footprint"])
                     total, eight, count = total + ns, eight + ns * is_int8, count + times
-                rows.append((total, eight, count, network["results"]))
-            self.sums_of[curve] = numpy.array(rows)
-        return self.sums_of[curve]
+                    linear, squares = linear + ns * ROW_SD, squares + (ns * ROW_SD) ** 2
+                rows.append((1, count, network["results"], total, eight, linear, squares))
+            self.parts_of[curve] = numpy.array(rows)
+        return self.parts_of[curve]
 
 
 def gone(ramp, reuse):
@@ -152,84 +167,13 @@ def at_reuse(points, curve, wanted):
     return placed[-1][1]
 
 
-def predicted(coefficients, sums):
-    c0, c1, c2, scale, scale_int8 = coefficients
-    return c0 + c1 * sums[:, 2] + c2 * sums[:, 3] + scale * (sums[:, 0] - sums[:, 1]) + scale_int8 * sums[:, 1]
+class Prior:
+    """Mean and standard deviation of c0, c1, c2, scale, and scale_int8 above scale, for a machine; and the spread of single networks."""
 
-
-def solved(a, b, free):
-    """The unknowns that are free, 0 for the others."""
-    found = numpy.zeros(len(b))
-    found[free] = numpy.linalg.solve(a[numpy.ix_(free, free)], b[free])
-    return found
-
-
-def fit(sums, measured, call, with_bytes):
-    """As src/predict/fit_sums.cpp: coefficients, and their loss. Without bytes: c2 stays 0."""
-    c = numpy.array([call, 0, 0, 1, 1])
-    far = numpy.array([max(0.5 * call, 200), max(0.25 * call, 300), 0.01, 0.03, 0.03]) / HUBER
-    towards = numpy.array([call, 0, 0, 0, 0]) / far**2
-    x = numpy.stack([1 / measured, sums[:, 2] / measured, sums[:, 3] / measured, sums[:, 0] / measured, sums[:, 1] / measured], 1)
-    y = 1 - sums[:, 0] / measured
-    for _ in range(STEPS):
-        error = numpy.abs(predicted(c, sums) / measured - 1)
-        weighted = x * numpy.where(error <= HUBER, 1, HUBER / numpy.maximum(error, HUBER))[:, None]
-        a, b = weighted.T @ x + numpy.diag(1 / far**2), weighted.T @ y + towards
-        free = numpy.array([True, True, with_bytes, True, True])
-        found = solved(a, b, free)
-        for edge in (0, 2, 0):
-            if found[edge] < 0:
-                free[edge] = False
-                found = solved(a, b, free)
-        c = numpy.array([*found[:3], 1 + found[3], 1 + found[3] + found[4]])
-    error = numpy.abs(predicted(c, sums) / measured - 1)
-    return c, float(numpy.mean(numpy.where(error <= HUBER, 0.5 * error**2, HUBER * (error - 0.5 * HUBER))))
-
-
-ENDS = (1, 0.5, 2)
-LEAST_TO_FIT = 20  # networks, that a fit means something
-
-
-def curves(machine, start, last_factors):
-    """The start curve, in shares of the second and of the last level, and what it can move to, with the number of moves: each end of the first ramp by itself, those of
-    the second by pairs of factors."""
-    (own_low, own_high), (last_low, last_high) = start
-    found = []
-    own_factors = ENDS if len(last_factors) > 1 else (1,)
-    for low, high, last_pair in itertools.product(own_factors, own_factors, last_factors):
-        own = (own_low * machine.second * low, own_high * machine.second * high)
-        last = (last_low * machine.last * last_pair[0], last_high * machine.last * last_pair[1])
-        moves = (low != 1) + (high != 1) + len({factor for factor in last_pair if factor != 1})
-        if own[0] < own[1] <= last[0] < last[1]:
-            found.append(((own, last), moves))
-    return sorted(found, key=lambda one: one[1])
-
-
-def left_out(machine, candidates, gain, with_bytes):
-    """Relative errors of the counted networks, each predicted from other families."""
-    measured = numpy.array([network["ns"] for network in machine.counted])
-    errors = numpy.zeros(len(measured))
-    families = [network["family"] for network in machine.counted]
-    for family in sorted(set(families)):
-        out = numpy.array([one == family for one in families])
-        best = None
-        for curve, moves in candidates:
-            sums = machine.sums(curve)
-            coefficients, loss = fit(sums[~out], measured[~out], machine.call, with_bytes)
-            if best is None or loss * (1 + gain * moves) < best[0]:
-                best = (loss * (1 + gain * moves), coefficients, sums)
-        errors[out] = predicted(best[1], best[2][out]) / measured[out] - 1
-    return errors
-
-
-# As in src/predict/spread.hpp and src/estimate/reuse.cpp.
-COMPOSITION_SD = 0.06
-CALL_SD, KERNEL_SD, RESULT_BYTE_SD = 300, 60, 0.02  # ns
-CORRELATION = 0.3
-MIN_INSIDE = 0.85  # of a machine's networks
-QUANTILE = 1.6448536269514722  # 90 %, two-sided
-# A file holds no spreads of rows; these are what campaigns stop at, 3 % of the median at 95 %.
-ROW_SD = 0.015
+    def __init__(self, machine, c1_sd=None, c2=0.004, c2_sd=0.008, scale_sd=0.015, sd=0.04, sd_doubt=0.5):
+        self.mean = numpy.array([machine.call, 0, c2, 1, 0])
+        self.deviation = numpy.array([300, c1_sd or (200 if machine.threads > 1 else 60), c2_sd, scale_sd, 0.03])
+        self.sd, self.sd_doubt = sd, sd_doubt
 
 
 def reported_ramps(last):
@@ -238,27 +182,182 @@ def reported_ramps(last):
     return (0.5 * last, 1.25 * last), (lowest, max(2 * lowest, min(0.75 * last, 64 * MIB))), (0.75 * last, 2 * last)
 
 
-def unfitted(machine, ramps):
-    """Of all networks that are not too wide, by a composition without a fit: ln(measured / predicted), and the variance of a prediction besides that of the composition."""
-    own = (0.5 * machine.second, 2 * machine.second)
-    own = own if own[1] <= ramps[0][0] else None
-    errors, variances = [], []
-    for network in machine.networks:
-        if network["half_width"] > MOST_HALF_WIDTH_UNFITTED:
+def ramp_at(ramps, place):
+    start, earliest, latest = ramps
+    share = abs(place) / QUANTILE
+    return tuple(low * (high / low) ** share for low, high in zip(start, earliest if place < 0 else latest, strict=True))
+
+
+def curves_of(machine, ramps):
+    """The start curve first, then its neighbours: curve, place of the ramp out of the last level, ln of its probability before a network is measured."""
+    own = machine_own(machine, ramps)
+    found = []
+    for place in LAST_STEPS:
+        last = ramp_at(ramps, place)
+        if last[0] >= last[1] or (place != 0 and last == ramps[0]):
             continue
-        ns, count, common, linear, squares = 0.0, 0, 0.0, 0.0, 0.0
-        for times, _, points in network["kernels"]:
-            one, earliest, latest = (at_reuse(points, (own, last), network["footprint"]) for last in ramps)
-            slower, faster = math.log(earliest / one), math.log(latest / one)
-            part = times * one
-            ns, count = ns + part, count + times
-            common += part * (slower if abs(slower) > abs(faster) else -faster) / QUANTILE
-            linear, squares = linear + part * ROW_SD, squares + (part * ROW_SD) ** 2
-        total = machine.call + network["views"] * machine.dispatch + ns
-        errors.append(math.log(network["ns"] / total))
-        unknown = CALL_SD**2 + (KERNEL_SD * count) ** 2 + (RESULT_BYTE_SD * network["results"]) ** 2
-        variances.append((unknown + common**2 + CORRELATION * linear**2 + (1 - CORRELATION) * squares) / total**2 + (network["half_width"] / 1.96) ** 2)
-    return numpy.array(errors), numpy.array(variances)
+        if own is None or own[1] <= last[0]:
+            found.append(((own, last), place, -0.5 * place**2))
+    return found
+
+
+def student(squares):
+    return -0.5 * (FREEDOM + 1) * numpy.log1p(squares / (FREEDOM + 1))
+
+
+def student_weight(squares):
+    return (FREEDOM + 1) / (FREEDOM + 1 + squares)
+
+
+def row_variance(parts):
+    return CORRELATION * parts[..., 5] ** 2 + (1 - CORRELATION) * parts[..., 6]
+
+
+def solved(a, b):
+    """Under each curve; c0 and c2 not below 0."""
+    a, b = a.copy(), b.copy()
+    x = numpy.linalg.solve(a, b[..., None])[..., 0]
+    for edge in (0, 2, 0):
+        below = x[:, edge] < 0
+        if below.any():
+            a[below, edge, :] = a[below, :, edge] = b[below, edge] = 0
+            a[below, edge, edge] = 1
+            x[below] = numpy.linalg.solve(a[below], b[below][..., None])[..., 0]
+    return x
+
+
+class Fitted:
+    """What some networks of a machine say, under each curve."""
+
+    def __init__(self, machine, curves, prior, chosen):
+        self.machine, self.curves, self.prior = machine, curves, prior
+        self.parts = numpy.stack([machine.parts(curve) for curve, _, _ in curves])
+        times, ns = self.parts[:, chosen], machine.times[chosen]
+        x, known = times[..., :5] / ns[:, None], machine.noise[chosen] + row_variance(times) / ns**2
+        self.unknowns = numpy.repeat(prior.mean[None], len(curves), 0)
+        self.sd = numpy.full(len(curves), prior.sd)
+        for step in range(3 + 1):
+            for _ in range(4):
+                a, b = self.equations(x, known)
+                self.unknowns = solved(a, b)
+            if step < 3 and len(ns):
+                self.choose_spread(x, known, numpy.linalg.inv(self.equations(x, known)[0]))
+        a, _ = self.equations(x, known)
+        self.covariance = numpy.linalg.inv(a)
+        variance = known + self.sd[:, None] ** 2
+        errors = numpy.einsum("cnk,ck->cn", x, self.unknowns) - 1
+        evidence = self.spread_prior(self.sd) - 0.5 * numpy.linalg.slogdet(a)[1] + student(((self.unknowns - prior.mean) / prior.deviation) ** 2).sum(1)
+        evidence += (student(errors**2 / variance) - 0.5 * numpy.log(variance)).sum(1) + numpy.array([log for _, _, log in curves])
+        self.probability = numpy.exp(evidence - evidence.max())
+        self.probability /= self.probability.sum()
+        self.best = int(numpy.argmax(evidence))
+
+    def spread_prior(self, sd):
+        return -0.5 * (numpy.log(sd / self.prior.sd) / self.prior.sd_doubt) ** 2
+
+    def weights(self, x, known):
+        variance = known + self.sd[:, None] ** 2
+        errors = numpy.einsum("cnk,ck->cn", x, self.unknowns) - 1
+        return student_weight(errors**2 / variance) / variance
+
+    def equations(self, x, known):
+        precision = student_weight(((self.unknowns - self.prior.mean) / self.prior.deviation) ** 2) / self.prior.deviation**2
+        weighted = x * self.weights(x, known)[..., None]
+        a = numpy.einsum("cnk,cnl->ckl", weighted, x)
+        a[:, range(5), range(5)] += precision
+        return a, weighted.sum(1) + precision * self.prior.mean
+
+    def choose_spread(self, x, known, covariance):
+        free = numpy.clip(1 - self.weights(x, known) * numpy.einsum("cnk,ckl,cnl->cn", x, covariance, x), 0, 1)
+        squares = (numpy.einsum("cnk,ck->cn", x, self.unknowns) - 1) ** 2
+        best = None
+        for sd in COARSE_SPREADS:
+            variance = known + sd**2
+            likelihood = self.spread_prior(sd) + (student(squares / variance) - 0.5 * free * numpy.log(variance)).sum(1)
+            if best is None:
+                best, self.sd = likelihood, numpy.full(len(likelihood), sd)
+            else:
+                self.sd, best = numpy.where(likelihood > best, sd, self.sd), numpy.maximum(likelihood, best)
+
+    def predict(self, asked):
+        """Of networks: predicted ns; sum of w sd of their kernels, squares of them, and the variance of everything else but the composition, all relative."""
+        every = numpy.einsum("cnk,ck->cn", self.parts[:, asked, :5], self.unknowns)
+        ns, parts = every[self.best], self.parts[self.best][asked]
+        unsure = numpy.einsum("nk,kl,nl->n", parts[:, :5], self.covariance[self.best], parts[:, :5]) / ns**2
+        unsure += (self.probability[:, None] * numpy.log(every / ns) ** 2).sum(0)
+        return ns, parts[:, 5] / ns, parts[:, 6] / ns**2, unsure
+
+
+def spread_of_errors(errors, linear, squares, fixed, noise, prior):
+    """Correlation and spread, as fit_spread()."""
+    best = (-math.inf, CORRELATION, prior.sd)
+    for rho in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9) if len(errors) else ():
+        for sd in SPREADS:
+            variance = rho * linear**2 + (1 - rho) * squares + fixed + noise + sd**2
+            likelihood = -0.5 * (math.log(sd / prior.sd) / prior.sd_doubt) ** 2 - 0.5 * ((rho - CORRELATION) / CORRELATION_DOUBT) ** 2
+            likelihood -= 0.5 * float(numpy.sum(numpy.log(variance) + errors**2 / variance))
+            if likelihood > best[0]:
+                best = (likelihood, rho, sd)
+    return best[1:]
+
+
+def student_quantile(freedom):
+    """Two-sided 90 %, to 0.1 % from 4 degrees of freedom on (Cornish-Fisher)."""
+    z, n = QUANTILE, freedom
+    return z + (z**3 + z) / (4 * n) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2) + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
+
+
+def calibrated(machine, curves, prior, chosen):
+    """As `oplat fit` from these networks, each family left out in turn: the fit, correlation, spread, quantile."""
+    errors, terms = [], []
+    for family in sorted(set(machine.families[chosen])):
+        out = numpy.array([one for one in chosen if machine.families[one] == family])
+        others = numpy.array([one for one in chosen if machine.families[one] != family], int)
+        ns, *rest = Fitted(machine, curves, prior, others).predict(out)
+        errors.append(numpy.log(machine.times[out] / ns))
+        terms.append(numpy.stack([*rest, machine.noise[out]]))
+    errors, terms = numpy.concatenate(errors), numpy.concatenate(terms, 1)
+    rho, sd = spread_of_errors(errors, *terms, prior)
+    scores = numpy.sort(abs(errors) / numpy.sqrt(rho * terms[0] ** 2 + (1 - rho) * terms[1] + terms[2] + terms[3] + sd**2))
+    quantile = student_quantile(len(scores) + SPREAD_FREEDOM)
+    if len(scores) >= MIN_CONFORMAL:
+        place = 0.9 * (len(scores) + 1)
+        below = int(place)
+        quantile = scores[below - 1] + (place - below) * (scores[below] - scores[below - 1]) if place <= len(scores) - 1 else max(quantile, scores[-1])
+    return Fitted(machine, curves, prior, chosen), rho, sd, quantile
+
+
+class Compared:
+    """Networks predicted and measured."""
+
+    def __init__(self):
+        self.errors, self.halves, self.noise = [], [], []
+
+    def add(self, machine, fit, asked):
+        fitted, rho, sd, quantile = fit
+        ns, linear, squares, unsure = fitted.predict(asked)
+        self.errors.extend(ns / machine.times[asked] - 1)
+        self.halves.extend(quantile * numpy.sqrt(rho * linear**2 + (1 - rho) * squares + unsure + sd**2))
+
+    def cells(self):
+        errors, halves = numpy.array(self.errors), numpy.array(self.halves)
+        return [str(len(errors)), text.percent(numpy.mean(abs(errors)), 2), text.signed_percent(numpy.mean(errors)), text.percent(numpy.mean(abs(errors) <= 0.05), 0),
+                text.percent(numpy.mean(abs(errors) <= 0.1), 0), text.percent(numpy.mean(abs(numpy.log1p(errors)) <= halves), 0), text.percent(numpy.median(halves))]
+
+
+def unfitted(machine, ramps, prior):
+    """As a table without a fit: ln(measured / predicted), and the variance of a prediction besides that of the composition."""
+    parts = [machine.parts((machine_own(machine, ramps), last))[:, :5] for last in ramps]
+    ns = parts[0] @ prior.mean
+    slower, faster = (numpy.log(one @ prior.mean / ns) for one in parts[1:])
+    common = numpy.where(abs(slower) > abs(faster), slower, -faster) / QUANTILE
+    rows = machine.parts((machine_own(machine, ramps), ramps[0]))
+    return numpy.log(machine.times / ns), common**2 + ((rows[:, :5] * prior.deviation) ** 2)[:, :4].sum(1) / ns**2 + row_variance(rows) / ns**2
+
+
+def machine_own(machine, ramps):
+    own = (0.5 * machine.second, 2 * machine.second)
+    return own if own[1] <= ramps[0][0] else None
 
 
 def inside(errors, variances, sd):
@@ -272,24 +371,33 @@ def spread_of(predictions):
     return next(sd for sd in (step / 200 for step in itertools.count()) if all(inside(*one, sd) >= MIN_INSIDE for one in predictions))
 
 
-def inside_fitted(machine, errors):
-    """Share of the networks inside the 90 % interval that the errors of the other families give: the conformal quantile of src/predict/spread.cpp."""
-    logs = abs(numpy.log1p(errors))
-    families = numpy.array([network["family"] for network in machine.counted])
-    held = []
-    for log, family in zip(logs, families, strict=True):
-        others = numpy.sort(logs[families != family])
-        place = 0.9 * (len(others) + 1) - 1
-        below = min(int(place), len(others) - 1)
-        above = min(below + 1, len(others) - 1)
-        held.append(log <= others[below] + (place - below) * (others[above] - others[below]))
-    return float(numpy.mean(held))
+SMALL_NS = 40e6  # of networks that calibrate where there are few
+DRAWS = 20
+FEW = (1, 3)
 
 
-def cells_of(errors):
-    """Of relative errors, predicted over measured less 1."""
-    return [str(len(errors)), text.percent(numpy.mean(abs(errors)), 2), text.signed_percent(numpy.mean(errors)), text.percent(numpy.mean(abs(errors) <= 0.05), 0),
-            text.percent(numpy.mean(abs(errors) <= 0.1), 0)]
+def with_few(machine, curves, prior, count):
+    """Networks of other families, predicted from a few small ones of different families, drawn many times."""
+    random = numpy.random.default_rng(count)
+    small = numpy.flatnonzero(machine.times <= SMALL_NS)
+    compared = Compared()
+    for _ in range(DRAWS):
+        chosen = []
+        for one in random.permutation(small):
+            if len(chosen) < count and machine.families[one] not in machine.families[chosen]:
+                chosen.append(int(one))
+        others = numpy.flatnonzero(~numpy.isin(machine.families, machine.families[chosen]))
+        compared.add(machine, calibrated(machine, curves, prior, numpy.array(chosen)), others)
+    return compared
+
+
+def with_others(machine, curves, prior):
+    """Each network predicted from the networks of all other families."""
+    compared = Compared()
+    for family in sorted(set(machine.families)):
+        out = machine.families == family
+        compared.add(machine, calibrated(machine, curves, prior, numpy.flatnonzero(~out)), numpy.flatnonzero(out))
+    return compared
 
 
 def machine_of(name):
@@ -297,9 +405,14 @@ def machine_of(name):
     return re.sub(r"-\d+-threads?$", "", name)
 
 
-def write_page(machines):
-    reported = {machine.name: unfitted(machine, reported_ramps(machine.last)) for machine in machines}
-    measured = {machine.name: unfitted(machine, machine.memory) for machine in machines if machine.memory}
+def ramps_to_use(machine):
+    return machine.memory or reported_ramps(machine.last)
+
+
+def rows_of(machines, make_prior, composition_sd):
+    """The cells of the page, and the spread that all machines together ask for."""
+    reported = {machine.name: unfitted(machine, reported_ramps(machine.last), make_prior(machine)) for machine in machines}
+    measured = {machine.name: unfitted(machine, machine.memory, make_prior(machine)) for machine in machines if machine.memory}
     # As a table without a fit predicts them: by what was measured, where it was.
     best = reported | measured
     rows = []
@@ -310,35 +423,41 @@ def write_page(machines):
         start = [machine.name, f"{machine.last / MIB:.0f} MiB"]
         for way, predictions in ways:
             errors, variances = predictions[machine.name]
-            rows.append([*start, way, *cells_of(numpy.exp(-errors) - 1), text.percent(inside(errors, variances, COMPOSITION_SD), 0),
-                         f"{text.percent(inside(errors, variances, left_out_sd), 0)} (spread {text.percent(left_out_sd, 1)})"])
-        if len(machine.counted) >= LEAST_TO_FIT:
-            errors = left_out(machine, curves(machine, ((0.5, 2), (0.5, 1.25)), AS_ONE), 0.04, True)
-            rows.append([*start, "fitted on other families", *cells_of(errors), text.percent(inside_fitted(machine, errors), 0), "-"])
-    head = ["machine, threads", ">reported", "composition", ">networks", ">MAPE", ">bias", ">within 5 %", ">within 10 %", ">inside 90 %", ">by the other machines"]
+            compared = Compared()
+            compared.errors, compared.halves = numpy.exp(-errors) - 1, QUANTILE * numpy.sqrt(variances + composition_sd**2)
+            rows.append([*start, way, *compared.cells(), f"{text.percent(inside(errors, variances, left_out_sd), 0)} (spread {text.percent(left_out_sd, 1)})"])
+        curves, prior = curves_of(machine, ramps_to_use(machine)), make_prior(machine)
+        for count in FEW:
+            rows.append([*start, f"{count} small network{'s' * (count > 1)}", *with_few(machine, curves, prior, count).cells(), "-"])
+        rows.append([*start, "fitted on other families", *with_others(machine, curves, prior).cells(), "-"])
+    return rows, spread_of(list(best.values()))
+
+
+HEAD = ["machine, threads", ">reported", "composition", ">predictions", ">MAPE", ">bias", ">within 5 %", ">within 10 %", ">inside 90 %", ">half-width", ">by the other machines"]
+
+
+def write_page(machines):
+    rows, asked = rows_of(machines, Prior, COMPOSITION_SD)
     page = ["# Machines side by side", "",
             f"Written by `bench/curves.py --page` on {text.today()}, commit {text.commit()}, from data/compositions: networks of the zoo measured with ONNX Runtime, and the times of "
             "their kernels in each cache state.", "",
-            f"Without a fit all networks measured within {100 * MOST_HALF_WIDTH_UNFITTED:.0f} % count, with one those within {100 * MOST_HALF_WIDTH:.0f} %, each predicted from other "
-            f"families, where there are {LEAST_TO_FIT} or more.", "",
+            f"All networks measured within {100 * MOST_HALF_WIDTH:.0f} % count. Where there is a fit, each is predicted from networks of other families, as `oplat fit` does it "
+            "([ADR 0052](../adr/0052-a-fit-is-an-update.md)).", "",
             "- *Reported*: the last-level cache, as the system says it. Where memory was measured ([ADR 0051](../adr/0051-the-memory-hierarchy-is-measured.md)), the ramp out of the last "
             "level is where loads and reads became slower.",
-            f"- *Inside 90 %*: networks inside their interval. Without a fit as `oplat predict` makes it, with a composition's spread of {text.percent(COMPOSITION_SD, 1)}; rows count as "
-            f"known to {text.percent(ROW_SD, 1)}, since a file holds no spreads of rows. With a fit by the errors of other families.",
-            f"- *By the other machines*: the same with the smallest spread with which each of the other machines has {text.percent(MIN_INSIDE, 0)} or more inside, by measured memory "
-            "where it was measured.", "",
-            *text.table(head, rows), "",
-            f"All machines together ask for a spread of {text.percent(spread_of(list(best.values())), 1)}: the start value of `oplat predict` (src/predict/spread.hpp).", ""]
+            f"- *1 small network*, *3 small networks*: the fit saw so many of up to {SMALL_NS / 1e6:.0f} ms, of different families; {DRAWS} draws, all networks of other families predicted.",
+            f"- *Inside 90 %*: networks inside their interval, *half-width* its median. Without a fit with a composition's spread of {text.percent(COMPOSITION_SD, 1)}; rows count as "
+            f"known to {text.percent(ROW_SD, 1)}, since a file holds no spreads of rows.",
+            f"- *By the other machines*: the same without a fit with the smallest spread with which each of the other machines has {text.percent(MIN_INSIDE, 0)} or more inside, by measured "
+            "memory where it was measured.", "",
+            *text.table(HEAD, rows), "",
+            f"All machines together ask for a spread of {text.percent(asked, 1)}: the start value of `oplat predict` (src/predict/spread.hpp).", ""]
     write_atomically(PAGE, "\n".join(page))
     print(f"wrote {PAGE}")
 
 
-STARTS = {"1/4 to 5/4 of the last level": (0.25, 1.25), "1/4 to 3/4": (0.25, 0.75), "1/2 to 3/4": (0.5, 0.75), "3/8 to 1": (0.375, 1), "1/2 to 1": (0.5, 1), "1/2 to 5/4": (0.5, 1.25),
-          "1/2 to 3/2": (0.5, 1.5), "3/4 to 2": (0.75, 2)}
-# Factors of the two ends of the ramp out of the last level, and what a move costs.
-AS_ONE = tuple((factor, factor) for factor in (1, 0.75, 1.5, 0.5, 2, 0.375, 3, 0.25))
-FITS = {"start curve": (((1, 1),), 0), "each end 1/2 or 2, 4 % a move": (tuple(itertools.product(ENDS, ENDS)), 0.04), "both ends at once, 4 %": (AS_ONE, 0.04),
-        "both ends at once, 2 %": (AS_ONE, 0.02), "both ends at once, none": (AS_ONE, 0)}
+PRIORS = {"as shipped": {}, "c2 of 0": {"c2": 0}, "c2 of 0.006": {"c2": 0.006}, "c2 +- 0.005": {"c2_sd": 0.005}, "c2 +- 0.015": {"c2_sd": 0.015}, "c1 +- 150": {"c1_sd": 150},
+          "scale +- 0.8 %": {"scale_sd": 0.008}, "scale +- 3 %": {"scale_sd": 0.03}, "spread of 3 %": {"sd": 0.03}, "spread of 5 %": {"sd": 0.05}, "spread better known": {"sd_doubt": 0.25}}
 
 
 def main():
@@ -347,18 +466,16 @@ def main():
     parser.add_argument("--threads", type=int, default=1, help="number of threads of the exported rows (default: 1)")
     parser.add_argument("--page", action="store_true", help="write docs/results/machines.md")
     options = parser.parse_args()
-    if options.page:
-        write_page([Machine(path) for path in sorted(FOLDER.glob("*.tsv"))])
-        return
     if options.export:
         export(options.export, options.threads, sys.stdout)
         return
-    for machine in map(Machine, sorted(FOLDER.glob("*.tsv"))):
-        print(f"{machine.name}: {len(machine.counted)} of {len(machine.networks)} networks measured within +-{100 * MOST_HALF_WIDTH:.0f} %")
-        for (start_name, last), (fit_name, (factors, gain)), with_bytes in itertools.product(STARTS.items(), FITS.items(), (False, True)):
-            errors = left_out(machine, curves(machine, ((0.5, 2), last), factors), gain, with_bytes)
-            print(f"  {start_name:28}  {fit_name:30}  {'c2' if with_bytes else '  '}  MAPE {100 * numpy.mean(abs(errors)):.2f} %, mean {100 * numpy.mean(errors):+.2f} %, "
-                  f"within 5 % {100 * numpy.mean(abs(errors) <= 0.05):.0f} %")
+    machines = [Machine(path) for path in sorted(FOLDER.glob("*.tsv"))]
+    if options.page:
+        write_page(machines)
+        return
+    for name, changed in PRIORS.items():
+        rows, asked = rows_of(machines, lambda machine, changed=changed: Prior(machine, **changed), COMPOSITION_SD)
+        print(f"{name}: spread {text.percent(asked, 1)} without a fit", *("  " + "  ".join(row) for row in rows), sep="\n", flush=True)
 
 
 if __name__ == "__main__":

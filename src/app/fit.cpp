@@ -77,6 +77,30 @@ Result<FitResult> fit(const FitRequest& request, Events& events) {
   return result;
 }
 
+predict::RowFilter rows_of(const Session& session) {
+  predict::RowFilter filter = {.has_mismatch_flag = false};
+  filter.device = session.device.name;
+  filter.runtime = session.setting.runtime;
+  filter.version = session.setting.version;
+  filter.precision = session.setting.precision;
+  filter.threads = session.setting.threads;
+  filter.build = session.setting.build;
+  filter.options = session.setting.options;
+  return filter;
+}
+
+Status update_composition(const Session& session, table::Table& table, Events& events) {
+  if (events.cancelled()) return {};
+  OPLAT_TRY(selection, select_rows(table, rows_of(session)));
+  const auto fitted = predict::fit_composition(table, selection, {});
+  if (!fitted && fitted.error().code == Code::Refused) return {};
+  if (!fitted) return fail(fitted.error());
+  events.note(fmt::format("the composition is fitted to {} whole models of the table",
+                          fitted->fit.scores.size()));
+  const Fits fits = {{std::string(predict::kCompositionFormat), 0, predict::encode(fitted->fit)}};
+  return store_fits(table, selection.device_id, selection.setting_ids.front(), fits);
+}
+
 report::FitReport fit_report(const FitRequest& request, FitResult result) {
   report::FitReport report;
   report.table = request.table;

@@ -10,6 +10,7 @@
 
 #include "app/events.hpp"
 #include "app/learning.hpp"
+#include "app/session.hpp"
 #include "base/result.hpp"
 #include "predict/fit.hpp"
 #include "report/fit_report.hpp"
@@ -50,6 +51,14 @@ struct FitResult {
 /// can be fitted, or the table is locked; Code::Interrupted once `events` are cancelled: nothing is
 /// stored.
 Result<FitResult> fit(const FitRequest& request, Events& events);
+
+/// The rows that were measured as the session would measure.
+predict::RowFilter rows_of(const Session& session);
+
+/// What a campaign ends with: the composition of the session's rows, fitted anew to all whole
+/// models of the table, each a group of its own. Without any, or once `events` are cancelled, the
+/// table stays as it is.
+Status update_composition(const Session& session, table::Table& table, Events& events);
 
 /// What `oplat fit` says of them.
 report::FitReport fit_report(const FitRequest& request, FitResult result);

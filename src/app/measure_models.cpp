@@ -2,6 +2,7 @@
 /// A campaign of whole models alone.
 #include "app/measure_models.hpp"
 
+#include "app/fit.hpp"
 #include "base/files.hpp"
 #include "compat/registry.hpp"
 
@@ -24,6 +25,8 @@ Result<MeasureResult> measure_models(const MeasureRequest& request, Events& even
   options.retry_refused = true;  // an old failure does not answer a request to measure
   OPLAT_TRY(summary, run_campaign(session, {}, planned, options, table, events));
   OPLAT_CHECK(forget_earlier_plans(table, planned));
+  if (!request.table.empty() && !summary.interrupted)
+    OPLAT_CHECK(update_composition(session, table, events));
   OPLAT_TRY(rows, measured_models(table, planned, session.setting, session.device));
   MeasureResult result;
   result.summary = std::move(summary);

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 
+#include "app/fit.hpp"
 #include "app/table_source.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
+#include "predict/fit.hpp"
 
 namespace oplat::app {
 namespace {
@@ -45,17 +47,16 @@ Result<ModelRows> model_times(const ValidateRequest& request, const Session& ses
   return rows;
 }
 
-/// The rows that were measured as the session would measure.
-predict::RowFilter question_of(const Session& session) {
-  predict::RowFilter question = {.has_mismatch_flag = false};
-  question.device = session.device.name;
-  question.runtime = session.setting.runtime;
-  question.version = session.setting.version;
-  question.precision = session.setting.precision;
-  question.threads = session.setting.threads;
-  question.build = session.setting.build;
-  question.options = session.setting.options;
-  return question;
+/// The rows as they answer for a model: the composition did not see it, where the table's fit may
+/// have.
+Result<predict::Selection> selection_for(const table::Table& table,
+                                         const predict::Selection& selection,
+                                         const std::string& identity) {
+  predict::Selection chosen = selection;
+  if (!chosen.fit) return chosen;
+  OPLAT_TRY(fit, predict::fit_composition_without(table, selection, {}, identity));
+  chosen.fit = std::move(fit);
+  return chosen;
 }
 
 void add_distinct(std::vector<std::string>& all, const std::vector<std::string>& more) {
@@ -71,8 +72,9 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(session, start_session(request.runtime, events));
-  OPLAT_TRY(selection, select_rows(table, question_of(session)));
+  OPLAT_TRY(selection, select_rows(table, rows_of(session)));
   OPLAT_TRY(planned, plan_models(session, request.models, request.inputs, events));
+  OPLAT_TRY(stored, measured_models(table, planned, session.setting, session.device));
   ValidateResult result;
   OPLAT_TRY(rows, model_times(request, session, table, planned, result.refusals, events));
   predict::Validation& validation = result.validation;
@@ -87,7 +89,9 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
     }
     predict::Options how;
     how.level = request.level;
-    OPLAT_TRY(prediction, predict::predict(table, selection, planned[i].plan, how));
+    OPLAT_TRY(chosen, stored[i] ? selection_for(table, selection, planned[i].plan.identity)
+                                : Result<predict::Selection>(selection));
+    OPLAT_TRY(prediction, predict::predict(table, chosen, planned[i].plan, how));
     prediction.model = planned[i].plan.model;
     add_distinct(validation.warnings, prediction.warnings);
     if (rows[i]->row.method.has(table::kUnderLoad)) {

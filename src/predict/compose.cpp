@@ -9,9 +9,9 @@
 ///
 /// The sum is linear and needs only what every plan holds. So it serves each runtime and each
 /// search space, and its parts add up to what `predict` prints. Without a fit, c0 is the measured
-/// empty call, c1 and c2 are 0, and the scales are 1. Tried: seven forms of the sum
-/// (docs/adr/0009), one scale for all precisions (0020), states of operands (0023), other counts of
-/// bytes (0025).
+/// empty call, c1 is 0, the scales are 1, c2 is what machines had in common, and the interval holds
+/// what differed between them (0052). Tried: seven forms of the sum (docs/adr/0009), one scale for
+/// all precisions (0020), states of operands (0023), other counts of bytes (0025).
 ///
 /// Example: 60 kernels of 3.0 ms in all and 40 MB of results, with c0 = 2 us, c1 = 0.1 us, c2 =
 /// 0.005 ns a byte and a scale of 1.02, give 0.002 + 0.006 + 0.2 + 3.06 = 3.268 ms.
@@ -34,6 +34,23 @@ namespace oplat::predict {
 using estimate::Source;
 
 namespace {
+
+/// What a table without a fit does not know of a composition, as standard deviations. Of the call:
+/// the empty call has one input and one output, and each further one takes some 0.1 us, a model
+/// without inputs took 0.13 us less than an empty call (docs/adr/0046).
+constexpr double kCallSdNs = 300;
+/// Of a call that was never timed on a core of its own at full clock, relative to it: in five of 56
+/// campaigns 2.2 to 3.2 us in place of 1.2 (docs/adr/0046).
+constexpr double kSharedCallSd = 0.4;
+/// Of each kernel, which follows itself in a row and others in a model (CoefficientPrior); several
+/// threads have to be woken.
+constexpr double kKernelSdNs = 60, kKernelOfThreadsSdNs = 200;
+/// Of each byte of results (CoefficientPrior).
+constexpr double kResultByteSdNs = 0.008;
+constexpr double kScaleSd = 0.015, kInt8ScaleSd = 0.03;
+/// Runtimes whose networks miss more of the sums: one whose empty call is long spends long on each
+/// kernel too: 30 and some 20 us were found.
+constexpr double kOtherCallSd = 0.5, kOtherKernelSdOfCall = 0.25;
 
 KernelTimes times_of(const Prediction& prediction) {
   KernelTimes times;
@@ -59,11 +76,9 @@ base::Interval reached_by(const Prediction& prediction, double total_ns) {
 
 }  // namespace
 
-double Composition::sd_log_of(double total_ns, double kernels, double bytes, bool with_call) const {
-  if (fitted || c0_ns <= 0 || !(total_ns > 0)) return sd_log;
-  const double unknown_ns =
-      std::hypot(with_call ? call_sd_ns : 0, kKernelSdNs * kernels, kResultByteSdNs * bytes);
-  return std::hypot(sd_log, unknown_ns / total_ns);
+double Composition::sd_log_of(double total_ns, const SumParts& parts) const {
+  if (!(total_ns > 0)) return sd_log;
+  return std::sqrt(sd_log * sd_log + covariance.variance_ns2(parts) / (total_ns * total_ns));
 }
 
 void KernelTimes::add(const KernelPrediction& kernel, const Composition& composition) {
@@ -71,6 +86,8 @@ void KernelTimes::add(const KernelPrediction& kernel, const Composition& composi
   const double scale = composition.scale_of(kernel.key);
   const double part = count * kernel.latency_ns.value_or(0);
   ns += part;
+  if (composition.scale != composition.scale_int8 && scale == composition.scale_int8)
+    int8_ns += part;
   scaled_ns += scale * part;
   floor_ns += scale * count * kernel.floor_ns.value_or(0);
 }
@@ -118,6 +135,7 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     composition.fitted = true;
     composition.calibration_models = static_cast<std::int64_t>(fit.scores.size());
     composition.sd_log = fit.sd_log;
+    composition.covariance = fit.covariance;
     composition.measured_correlation = fit.measured_correlation;
     composition.scores = fit.scores;
     OPLAT_TRY(models, load_of_models(table, selection));
@@ -128,10 +146,11 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
   if (!empty)
     warnings.emplace_back(
         "no campaign measured an empty call; the overhead of a call is assumed to be 0");
-  composition.c0_ns = empty ? empty->ns : 0;
+  const CoefficientPrior prior = prior_of(selection, empty);
+  composition.c0_ns = prior.mean.c0_ns;
+  composition.c2_ns_per_byte = prior.mean.c2_ns_per_byte;
   composition.shared_call = empty && empty->shared;
-  if (composition.shared_call)
-    composition.call_sd_ns = std::hypot(kCallSdNs, kSharedCallSd * composition.c0_ns);
+  if (composition.c0_ns > 0) composition.covariance = prior.covariance();
   composition.sd_log = std::hypot(composition.sd_log, selection.sum_spread.sd_log);
   if (!selection.sum_spread.compared) {
     warnings.push_back(
@@ -142,6 +161,26 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
                     std::exp(base::two_sided_normal_quantile(0.9) * composition.sd_log)));
   }
   return composition;
+}
+
+CoefficientPrior prior_of(const Selection& selection, const std::optional<KnownCall>& call) {
+  CoefficientPrior prior;
+  prior.mean.c0_ns = call ? call->ns : 0;
+  prior.mean.c2_ns_per_byte = selection.sum_spread.result_byte_ns;
+  const double call_ns = prior.mean.c0_ns;
+  const bool shared = call && call->shared;
+  prior.sd[kC0] = std::hypot(kCallSdNs, shared ? kSharedCallSd * call_ns : 0);
+  prior.sd[kC1] = selection.setting.threads > 1 ? kKernelOfThreadsSdNs : kKernelSdNs;
+  prior.sd[kC2] = kResultByteSdNs;
+  prior.sd[kScale] = kScaleSd;
+  prior.sd[kScaleInt8] = kInt8ScaleSd;
+  const double missed = selection.sum_spread.sd_log;
+  if (missed > 0) {
+    prior.sd[kC0] = std::hypot(prior.sd[kC0], kOtherCallSd * call_ns);
+    prior.sd[kC1] = std::hypot(prior.sd[kC1], kOtherKernelSdOfCall * call_ns);
+    prior.sd[kScale] = std::hypot(prior.sd[kScale], missed);
+  }
+  return prior;
 }
 
 std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double total_ns) {
@@ -200,15 +239,17 @@ Status compose(Prediction& prediction) {
 
   // Where the call is little of the time, whether a neighbour slowed it is, too.
   constexpr double kMentionedSd = 0.05;
-  if (composition.shared_call && composition.call_sd_ns > kMentionedSd * total)
+  if (composition.shared_call &&
+      std::sqrt(composition.covariance.at(kC0, kC0)) > kMentionedSd * total)
     prediction.warnings.push_back(fmt::format(
         "a call of the runtime, {}, was never timed on a core of its own at full clock: it "
         "may take half of that, and the interval is as wide; profile again when the machine is "
         "quiet",
         base::duration_text(composition.c0_ns)));
   const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
-  prediction.composition_sd_log = composition.sd_log_of(
-      total, static_cast<double>(composition.n_kernels), composition.result_bytes);
+  prediction.composition_sd_log =
+      composition.sd_log_of(total, {1, static_cast<double>(composition.n_kernels),
+                                    composition.result_bytes, times.ns, times.int8_ns});
   double spread = total_spread(terms_of(prediction.kernels, total / scale),
                                prediction.composition_sd_log, composition.measured_correlation);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);

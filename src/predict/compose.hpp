@@ -10,10 +10,9 @@
 
 namespace oplat::predict {
 
-/// Coefficients of the selection's fit. Without one c0 is the shortest empty call of the
-/// selection's campaigns, c1 is 0, and the selection's sum_spread is in the spread; notes in
-/// `warnings` where no campaign measured an empty call, where networks were never compared with
-/// such sums, and where the fit is of models of a busy machine.
+/// Coefficients of the selection's fit. Without one those of the prior, and the selection's
+/// sum_spread is in the spread; notes in `warnings` where no campaign measured an empty call, where
+/// networks were never compared with such sums, and where the fit is of models of a busy machine.
 Result<Composition> composition_of(const table::Table& table, const Selection& selection,
                                    std::vector<std::string>& warnings);
 
@@ -24,6 +23,9 @@ struct KnownCall {
 };
 /// Shortest empty call of the selection's campaigns; std::nullopt if none was measured.
 Result<std::optional<KnownCall>> empty_call(const table::Table& table, const Selection& selection);
+
+/// What is known of a composition of these rows before a model is measured. `call`: empty_call().
+CoefficientPrior prior_of(const Selection& selection, const std::optional<KnownCall>& call);
 
 /// Distinct keys of what has a time, with shares of `total_ns`: kernels of one key share the rows,
 /// and so the error.

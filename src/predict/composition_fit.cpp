@@ -53,13 +53,39 @@ class Reader {
   std::string complaint_;
 };
 
+Json optional_json(const std::optional<estimate::Ramp>& ramp) {
+  return ramp ? ramp_json(*ramp) : Json(nullptr);
+}
+
+/// The covariance's lower triangle, row after row.
+CoefficientCovariance read_covariance(const Json& json, Reader& reader) {
+  CoefficientCovariance covariance;
+  const auto list = json.is_object() ? json.find("covariance") : json.end();
+  if (!json.is_object() || list == json.end() || !list->is_array() ||
+      list->size() != covariance.lower.size()) {
+    reader.complain("covariance", fmt::format("is not a list of {}", covariance.lower.size()));
+    return covariance;
+  }
+  for (std::size_t i = 0; i < covariance.lower.size(); ++i) {
+    const Json& one = (*list)[i];
+    if (!one.is_number() || !(std::abs(one.get<double>()) <= kMaxNs * kMaxNs)) {
+      reader.complain("covariance", "holds what is not a number");
+      return covariance;
+    }
+    covariance.lower[i] = one.get<double>();
+  }
+  return covariance;
+}
+
 }  // namespace
 
 std::string encode(const CompositionFit& fit) {
   Json curve = nullptr;
   if (fit.curve)
-    curve = {{"own", fit.curve->own ? ramp_json(*fit.curve->own) : Json(nullptr)},
-             {"last", ramp_json(fit.curve->last)}};
+    curve = {{"own", optional_json(fit.curve->own)},
+             {"last", ramp_json(fit.curve->last)},
+             {"earliest", optional_json(fit.curve->earliest)},
+             {"latest", optional_json(fit.curve->latest)}};
   const Json json = {{"schema", kCompositionFormat},
                      {"c0_ns", fit.c0_ns},
                      {"c1_ns", fit.c1_ns},
@@ -68,6 +94,7 @@ std::string encode(const CompositionFit& fit) {
                      {"scale_int8", fit.scale_int8},
                      {"curve", curve},
                      {"sd_log", fit.sd_log},
+                     {"covariance", fit.covariance.lower},
                      {"measured_correlation", fit.measured_correlation},
                      {"scores", fit.scores}};
   return json.dump();
@@ -89,18 +116,23 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMaxNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMaxNs, kMaxNs);
-  if (steps_back < 1) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
-  if (steps_back < 3) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
+  if (steps_back < 1) fit.covariance = read_covariance(json, reader);
+  if (steps_back < 2) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
+  if (steps_back < 4) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
   fit.scale_int8 =
-      steps_back < 2 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
+      steps_back < 3 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
   fit.sd_log = reader.number(json, "sd_log", 0, kMaxSpread);
   fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
   if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {
     fit.curve.emplace();
     fit.curve->last = reader.ramp(*curve, "last");
-    const auto own = curve->is_object() ? curve->find("own") : curve->end();
-    if (curve->is_object() && own != curve->end() && !own->is_null())
-      fit.curve->own = reader.ramp(*curve, "own");
+    const auto optional_ramp = [&](const char* name) -> std::optional<estimate::Ramp> {
+      if (!curve->is_object() || !curve->contains(name) || (*curve)[name].is_null()) return {};
+      return reader.ramp(*curve, name);
+    };
+    fit.curve->own = optional_ramp("own");
+    fit.curve->earliest = optional_ramp("earliest");
+    fit.curve->latest = optional_ramp("latest");
   }
   const auto scores = json.find("scores");
   if (scores == json.end() || !scores->is_array() || scores->size() > kMaxScores)

@@ -11,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "estimate/reuse.hpp"
+#include "predict/coefficients.hpp"
 #include "predict/spread.hpp"
 
 namespace oplat::predict {
@@ -28,6 +29,8 @@ struct CompositionFit {
   double scale_int8 = 1;  ///< the same of kernels with 8-bit tensors
   std::optional<estimate::ReuseCurve> curve;
   double sd_log = kCompositionSd;
+  /// of the coefficients; 0 in fits of former formats, whose many models left little of it
+  CoefficientCovariance covariance = {};
   double measured_correlation = kMeasuredCorrelation;
   /// |ln(measured / predicted)| in units of the predicted spread, of each calibration model
   /// predicted from a fit without its group; ascending.
@@ -39,11 +42,11 @@ inline constexpr double kMinScale = 0.01;
 inline constexpr double kMaxScale = 100;
 
 /// Name of the format in the table's fit record.
-inline constexpr std::string_view kCompositionFormat = "oplat.composition/4";
-/// Read too, newest first: as written before there was c2, while one scale stood for all kernels,
-/// and before there was a scale.
-inline constexpr std::array<std::string_view, 3> kFormerCompositionFormats = {
-    "oplat.composition/3", "oplat.composition/2", "oplat.composition/1"};
+inline constexpr std::string_view kCompositionFormat = "oplat.composition/5";
+/// Read too, newest first: as written before coefficients had a covariance, before there was c2,
+/// while one scale stood for all kernels, and before there was a scale.
+inline constexpr std::array<std::string_view, 4> kFormerCompositionFormats = {
+    "oplat.composition/4", "oplat.composition/3", "oplat.composition/2", "oplat.composition/1"};
 
 /// JSON text (docs/reference/table-format.md), so that it can be read without this program.
 std::string encode(const CompositionFit& fit);

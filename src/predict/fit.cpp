@@ -2,26 +2,30 @@
 /// From whole models in a table to a composition: curves tried, groups left out, intervals
 /// calibrated.
 ///
-/// A few dozen measured models have to determine the coefficients of compose.cpp, the curve between
-/// cache states, and how wide intervals are. Models come in families, and some are measured badly.
-/// So a plain least-squares fit would follow the noise, and its errors on its own models would look
-/// too good.
+/// One to a few dozen measured models have to determine the coefficients of compose.cpp, the curve
+/// between cache states, and how wide intervals are. Models come in families, and some are measured
+/// badly. So a plain least-squares fit would follow the noise, and its errors on its own models
+/// would look too good.
 ///
-/// Therefore each coefficient is pulled to its start value with the weight of about one model, and
-/// the loss is Huber's. Models of a single block or with a wide interval are ignored. A curve other
-/// than the start must lower the loss clearly. Everything about spread comes from cross-validation:
-/// each group of models is predicted by a fit to the other groups. The interval's quantile of these
-/// errors is interpolated between two scores (docs/adr/0027). docs/adr/0024 has the curves that are
-/// tried.
+/// Therefore the fit is an update of what other machines were found to be like (compose.cpp's
+/// prior_of(), docs/adr/0052): each model weighs by how well it and its kernels are known, and what
+/// it says little about stays as unsure as it was. So a single model helps, and there is no number
+/// of models from which on it counts. The curves that are tried lie between and around the earliest
+/// and the latest that the machine may have; their probabilities tell how unsure the place remains.
+/// Spread comes from the prior and from cross-validation: each group of models is predicted by a
+/// fit to the other groups. With 19 models the interval's quantile is one of these errors,
+/// interpolated between two scores (docs/adr/0027).
 ///
 /// Example: with 47 models in 9 groups, ten fits are made: one to all models, which is stored, and
-/// one without each group, whose errors calibrate the interval.
+/// one without each group, whose errors calibrate the interval. With one model, it is predicted by
+/// the prior alone, and the fit that is stored has seen it.
 #include "predict/fit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "base/stats.hpp"
 #include "base/text.hpp"
 #include "predict/compose.hpp"
 #include "predict/fit_sums.hpp"
@@ -30,47 +34,44 @@
 namespace oplat::predict {
 namespace {
 
-/// What the ramp out of the last level is tried at, in multiples of the start: both ends at once,
-/// since what differs between machines is how much of that cache other tenants leave, not how it
-/// loses data (docs/adr/0024). The ends of the core's own are tried one by one.
-constexpr double kLastFactors[] = {1, 0.75, 1.5, 0.5, 2, 0.375, 3, 0.25};
-constexpr double kOwnFactors[] = {1, 0.5, 2};
-/// A curve other than the start must lower the loss by this share per move: with few models a lucky
-/// one would win otherwise.
-constexpr double kGainPerMove = 0.04;
+/// Quantile of the normal distribution, two-sided 90 %: the earliest and the latest ramp of a start
+/// curve are so many standard deviations from it.
+constexpr double kSdsToTheEnds = 1.6448536269514722;
+/// Where the ramp out of the last level is tried, in standard deviations of its place, both ends at
+/// once: what differs between machines is how much of that cache other tenants leave, not how it
+/// loses data (docs/adr/0024).
+constexpr double kLastSteps[] = {0, -0.5, 0.5, -1, 1, -1.5, 1.5, -2.0, 2.0, -2.5, 2.5, -3.0, 3.0};
 
 /// Models that a message names.
 constexpr std::size_t kMaxNamed = 5;
 
 struct Curve {
   std::optional<estimate::ReuseCurve> curve;
-  int moves = 0;
+  double place = 0;  ///< of the ramp out of the last level, in standard deviations
+  double log_prior = 0;
 };
 
-/// The start curve first, then its neighbours.
-std::vector<Curve> curves_of(const table::Device& device,
-                             const std::optional<table::MemoryHierarchy>& memory) {
-  const auto start = estimate::default_curve(device, memory);
-  if (!start) return {{std::nullopt, 0}};
-  const auto scaled = [](const estimate::Ramp& ramp, double low, double high) {
-    return estimate::Ramp{ramp.lo_bytes * low, ramp.hi_bytes * high};
+/// The ramp so many standard deviations from the start, towards the earliest or the latest.
+estimate::Ramp ramp_at(const estimate::ReuseCurve& start, double place) {
+  const estimate::Ramp end = (place < 0 ? start.earliest : start.latest).value_or(start.last);
+  const double share = std::abs(place) / kSdsToTheEnds;
+  const auto between = [share](double from, double to) {
+    return from * std::pow(to / from, share);
   };
-  const auto moved = [](double factor) { return factor != 1 ? 1 : 0; };
+  return {between(start.last.lo_bytes, end.lo_bytes), between(start.last.hi_bytes, end.hi_bytes)};
+}
+
+/// The start curve first, then its neighbours.
+std::vector<Curve> curves_of(const std::optional<estimate::ReuseCurve>& start) {
+  if (!start) return {{}};
   std::vector<Curve> curves;
-  for (const double factor : kLastFactors) {
-    const estimate::Ramp last = scaled(start->last, factor, factor);
-    if (!start->own) {
-      curves.push_back({estimate::ReuseCurve{std::nullopt, last}, moved(factor)});
-      continue;
-    }
-    for (const double low : kOwnFactors) {
-      for (const double high : kOwnFactors) {
-        const estimate::Ramp own = scaled(*start->own, low, high);
-        if (!(own.lo_bytes < own.hi_bytes) || own.hi_bytes > last.lo_bytes) continue;
-        curves.push_back(
-            {estimate::ReuseCurve{own, last}, moved(factor) + moved(low) + moved(high)});
-      }
-    }
+  for (const double place : kLastSteps) {
+    const estimate::Ramp last = ramp_at(*start, place);
+    if (!(last.lo_bytes < last.hi_bytes)) continue;
+    if (place != 0 && last == start->last) continue;
+    // Ramps that overlap could not be told apart.
+    if (start->own && start->own->hi_bytes > last.lo_bytes) continue;
+    curves.push_back({estimate::ReuseCurve{start->own, last}, place, -0.5 * place * place});
   }
   return curves;
 }
@@ -85,16 +86,21 @@ struct FitCandidate {
   bool calibrates = true;
   std::vector<KernelSum> sums;
   double half_width = 0;
+  /// The row, as the fit takes it.
+  [[nodiscard]] MeasuredTime time() const {
+    return {measured.median_ns, half_width / base::two_sided_normal_quantile(0.95)};
+  }
 };
 
 KernelSum sum_of(const std::vector<KernelPrediction>& kernels, double result_bytes) {
   KernelSum sum;
-  sum.result_bytes = result_bytes;
+  sum.parts.result_bytes = result_bytes;
   for (const KernelPrediction& kernel : kernels) {
     const double ns = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
-    sum.ns += ns;
-    if (ir::has_int8_tensor(kernel.key)) sum.int8_ns += ns;
-    if (kernel.source != estimate::Source::Free) sum.n += static_cast<double>(kernel.count);
+    sum.parts.ns += ns;
+    if (ir::has_int8_tensor(kernel.key)) sum.parts.int8_ns += ns;
+    if (kernel.source != estimate::Source::Free)
+      sum.parts.kernels += static_cast<double>(kernel.count);
   }
   // With a total of 1 the shares are times.
   std::vector<Term> others;
@@ -120,38 +126,46 @@ class Fitting {
       : table_(table),
         selection_(selection),
         request_(request),
-        curves_(curves_of(selection.device, selection.memory)) {}
+        start_(estimate::default_curve(selection.device, selection.memory)),
+        curves_(curves_of(start_)) {}
 
   Result<FitResult> run();
+  Result<CompositionFit> run_without(const std::string& identity);
 
  private:
   /// What the models outside some groups say.
   struct Fitted {
-    std::size_t curve = 0;
-    Coefficients coefficients;
+    std::size_t curve = 0;            ///< the most probable one
+    std::vector<FittedSums> sums;     ///< under each curve
+    std::vector<double> probability;  ///< of each curve
+    [[nodiscard]] const FittedSums& best() const { return sums[curve]; }
   };
 
+  Status prepare();
   Status collect();
   Status add_sums(FitCandidate& candidate);
   [[nodiscard]] std::vector<const FitCandidate*> without(const std::set<std::string>& groups) const;
   [[nodiscard]] Fitted fit(const std::vector<const FitCandidate*>& models) const;
   [[nodiscard]] ErrorTerm error_of(const FitCandidate& model, const Fitted& fitted) const;
+  /// The most probable curve, with the ends of the interval of its place.
+  [[nodiscard]] std::optional<estimate::ReuseCurve> curve_of(const Fitted& fitted) const;
   /// Correlation, spread and scores from errors of models that were each left out.
   [[nodiscard]] CompositionFit calibrated(const Fitted& fitted,
                                           const std::vector<ErrorTerm>& errors) const;
   [[nodiscard]] std::vector<ErrorTerm> errors_left_out(
       const std::vector<const FitCandidate*>& models, const std::set<std::string>& already) const;
   Result<LeftOutModel> leave_out(const FitCandidate& model) const;
-  /// For the message that too few can take part: those that were measured, but too widely. Empty
+  /// For the message that none can take part: those that were measured, but not well enough. Empty
   /// where there are none.
   [[nodiscard]] std::string too_wide() const;
 
   const table::Table& table_;
   const Selection& selection_;
   const FitRequest& request_;
+  std::optional<estimate::ReuseCurve> start_;
   std::vector<Curve> curves_;
   std::vector<Predictor> predictors_;  ///< one for each curve
-  Coefficients prior_;
+  CoefficientPrior prior_;
   std::vector<FitCandidate> models_;
   std::vector<std::pair<std::string, std::string>> excluded_;
 };
@@ -224,37 +238,65 @@ std::vector<const FitCandidate*> Fitting::without(const std::set<std::string>& g
 }
 
 Fitting::Fitted Fitting::fit(const std::vector<const FitCandidate*>& models) const {
-  std::vector<double> measured;
-  for (const FitCandidate* model : models) measured.push_back(model->measured.median_ns);
-  Fitted best;
-  double least = 0;
+  std::vector<MeasuredTime> measured;
+  for (const FitCandidate* model : models) measured.push_back(model->time());
+  Fitted fitted;
   std::vector<KernelSum> sums(models.size());
   for (std::size_t c = 0; c < curves_.size(); ++c) {
     for (std::size_t i = 0; i < models.size(); ++i) sums[i] = models[i]->sums[c];
-    const FittedSums fitted = fit_sums(sums, measured, prior_);
-    const double loss = fitted.loss * (1 + kGainPerMove * curves_[c].moves);
-    if (c == 0 || loss < least) {
-      least = loss;
-      best = {c, fitted.coefficients};
-    }
+    fitted.sums.push_back(fit_sums(sums, measured, prior_));
+    fitted.probability.push_back(fitted.sums.back().evidence + curves_[c].log_prior);
+    if (fitted.probability[c] > fitted.probability[fitted.curve]) fitted.curve = c;
   }
-  return best;
+  const double most = fitted.probability[fitted.curve];
+  double all = 0;
+  for (double& one : fitted.probability) all += one = std::exp(one - most);
+  for (double& one : fitted.probability) one /= all;
+  return fitted;
+}
+
+/// A sum of hardly any models could drive the sum of a tiny one below zero.
+double predicted_ns(const Coefficients& coefficients, const SumParts& parts) {
+  return std::max(coefficients.predict(parts), 0.1 * parts.ns);
 }
 
 ErrorTerm Fitting::error_of(const FitCandidate& model, const Fitted& fitted) const {
+  const FittedSums& best = fitted.best();
   const KernelSum& sum = model.sums[fitted.curve];
-  // A prior of hardly any models could drive the sum of a tiny one below zero.
-  const double predicted =
-      std::max(fitted.coefficients.predict(sum), 0.1 * model.sums[fitted.curve].ns);
+  const double predicted = predicted_ns(best.coefficients, sum.parts);
   ErrorTerm error;
   error.log_error = std::log(model.measured.median_ns / predicted);
-  const double scale =
-      sum.ns > 0 ? fitted.coefficients.kernels_ns(sum) / sum.ns : fitted.coefficients.scale;
+  const double scale = sum.parts.ns > 0 ? best.coefficients.kernels_ns(sum.parts) / sum.parts.ns
+                                        : best.coefficients.scale;
   const double share = scale / predicted;
   error.linear = share * sum.linear;
   error.squares = share * share * sum.squares;
-  error.fixed_variance = share * share * sum.other_variance;
+  error.fixed_variance = share * share * sum.other_variance +
+                         best.covariance.variance_ns2(sum.parts) / (predicted * predicted);
+  for (std::size_t c = 0; c < curves_.size(); ++c) {
+    const double other =
+        std::log(predicted_ns(fitted.sums[c].coefficients, model.sums[c].parts) / predicted);
+    error.fixed_variance += fitted.probability[c] * other * other;
+  }
+  error.noise_variance = model.time().sd_log * model.time().sd_log;
   return error;
+}
+
+std::optional<estimate::ReuseCurve> Fitting::curve_of(const Fitted& fitted) const {
+  std::optional<estimate::ReuseCurve> curve = curves_[fitted.curve].curve;
+  if (!curve) return curve;
+  const double place = curves_[fitted.curve].place;
+  double variance = 0;
+  for (std::size_t c = 0; c < curves_.size(); ++c)
+    variance += fitted.probability[c] * std::pow(curves_[c].place - place, 2);
+  const double reach = kSdsToTheEnds * std::sqrt(variance);
+  const auto end = [&](double at) -> std::optional<estimate::Ramp> {
+    const estimate::Ramp ramp = ramp_at(*start_, at);
+    return ramp.lo_bytes < ramp.hi_bytes ? ramp : curve->last;
+  };
+  curve->earliest = end(place - reach);
+  curve->latest = end(place + reach);
+  return curve;
 }
 
 std::vector<ErrorTerm> Fitting::errors_left_out(const std::vector<const FitCandidate*>& models,
@@ -275,20 +317,20 @@ std::vector<ErrorTerm> Fitting::errors_left_out(const std::vector<const FitCandi
 
 CompositionFit Fitting::calibrated(const Fitted& fitted,
                                    const std::vector<ErrorTerm>& errors) const {
-  const SpreadFit spread = fit_spread(errors);
+  const SpreadFit spread = fit_spread(errors, prior_);
+  const Coefficients& coefficients = fitted.best().coefficients;
   CompositionFit fit;
-  fit.c0_ns = fitted.coefficients.c0_ns;
-  fit.c1_ns = fitted.coefficients.c1_ns;
-  fit.c2_ns_per_byte = fitted.coefficients.c2_ns_per_byte;
-  fit.scale = fitted.coefficients.scale;
-  fit.scale_int8 = fitted.coefficients.scale_int8;
-  fit.curve = curves_[fitted.curve].curve;
+  fit.c0_ns = coefficients.c0_ns;
+  fit.c1_ns = coefficients.c1_ns;
+  fit.c2_ns_per_byte = coefficients.c2_ns_per_byte;
+  fit.scale = coefficients.scale;
+  fit.scale_int8 = coefficients.scale_int8;
+  fit.covariance = fitted.best().covariance;
+  fit.curve = curve_of(fitted);
   fit.sd_log = spread.sd_log;
   fit.measured_correlation = spread.measured_correlation;
-  for (const ErrorTerm& error : errors) {
-    fit.scores.push_back(std::abs(error.log_error) /
-                         std::sqrt(error.variance(fit.measured_correlation, fit.sd_log)));
-  }
+  for (const ErrorTerm& error : errors)
+    fit.scores.push_back(error.score(fit.measured_correlation, fit.sd_log));
   std::sort(fit.scores.begin(), fit.scores.end());
   return fit;
 }
@@ -309,7 +351,7 @@ Result<LeftOutModel> Fitting::leave_out(const FitCandidate& model) const {
                                 composition.scores};
   OPLAT_TRY(bounds, interval(left.predicted_ns, left.sd_log, request_.level, calibration));
   left.interval = bounds;
-  left.unfitted_ns = prior_.predict(model.sums.front());
+  left.unfitted_ns = prior_.mean.predict(model.sums.front().parts);
   left.calibrates = model.calibrates;
   return left;
 }
@@ -325,25 +367,38 @@ std::string Fitting::too_wide() const {
   const std::size_t more = wide.size() - std::min(wide.size(), kMaxNamed);
   wide.resize(wide.size() - more);
   return fmt::format(
-      "{}{} are ignored, since they have a single block or an interval wider than +-{:.3g} % "
-      "(--max-half-width {}); measure them longer or raise the limit; or ",
+      "{}{} are ignored, since they have a single block{}; measure them longer; or ",
       base::join(wide, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
-      100 * request_.max_half_width, request_.max_half_width);
+      std::isfinite(request_.max_half_width)
+          ? fmt::format(" or an interval wider than +-{:.3g} % (--max-half-width {})",
+                        100 * request_.max_half_width, request_.max_half_width)
+          : "");
+}
+
+Status Fitting::prepare() {
+  OPLAT_TRY(empty, empty_call(table_, selection_));
+  prior_ = prior_of(selection_, empty);
+  return collect();
+}
+
+Result<CompositionFit> Fitting::run_without(const std::string& identity) {
+  OPLAT_CHECK(prepare());
+  std::set<std::string> out;
+  for (const FitCandidate& model : models_) {
+    if (model.row.row.plan_identity == identity) out.insert(model.group);
+  }
+  return calibrated(fit(without(out)), errors_left_out(without(out), out));
 }
 
 Result<FitResult> Fitting::run() {
-  OPLAT_TRY(empty, empty_call(table_, selection_));
-  prior_.c0_ns = empty ? empty->ns : 0;
-  OPLAT_CHECK(collect());
-  std::set<std::string> groups;
-  for (const FitCandidate* model : without({})) groups.insert(model->group);
-  if (groups.size() < kMinFitGroups) {
+  OPLAT_CHECK(prepare());
+  if (without({}).empty()) {
     return fail(
         Code::Refused,
-        "{}: only {} groups of whole models can be fitted for {}, but a fit needs {}; {}measure "
-        "more models with their kernels: oplat profile --model MODEL --table {} --runtime {}",
-        table_.path().string(), groups.size(), table::describe(selection_.setting), kMinFitGroups,
-        too_wide(), table_.path().string(), selection_.setting.runtime);
+        "{}: no whole model can be fitted for {}; {}measure models with their kernels: oplat "
+        "profile --model MODEL --table {} --runtime {}",
+        table_.path().string(), table::describe(selection_.setting), too_wide(),
+        table_.path().string(), selection_.setting.runtime);
   }
   FitResult result;
   const auto all = without({});
@@ -364,6 +419,13 @@ Result<FitResult> Fitting::run() {
 Result<FitResult> fit_composition(const table::Table& table, const Selection& selection,
                                   const FitRequest& request) {
   return Fitting(table, selection, request).run();
+}
+
+Result<CompositionFit> fit_composition_without(const table::Table& table,
+                                               const Selection& selection,
+                                               const FitRequest& request,
+                                               const std::string& plan_identity) {
+  return Fitting(table, selection, request).run_without(plan_identity);
 }
 
 }  // namespace oplat::predict

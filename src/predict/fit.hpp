@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -22,9 +23,9 @@ struct FitRequest {
   /// out together, since they share kernels; a model without an entry is a group of its own.
   std::map<std::string, std::string> groups;
   double level = 0.9;  ///< of the intervals of the models left out
-  /// Models whose own confidence interval is wider than this, relative, calibrate nothing: their
-  /// error is not the sum's.
-  double max_half_width = 0.03;
+  /// Models whose own confidence interval is wider than this, relative, calibrate nothing. All
+  /// others weigh by how well they are known.
+  double max_half_width = std::numeric_limits<double>::infinity();
 };
 
 /// A measured model, predicted from a fit to the models of other groups.
@@ -36,7 +37,8 @@ struct LeftOutModel {
   double sd_log = 0;
   base::Interval interval;  ///< calibrated on other groups alone
   double unfitted_ns = 0;   ///< what the table without a fit predicts
-  bool calibrates = true;  ///< false: its own confidence interval is too wide, it only is predicted
+  /// false: of a single block, or wider than the request accepts: it only is predicted
+  bool calibrates = true;
 };
 
 struct FitResult {
@@ -48,19 +50,22 @@ struct FitResult {
   std::int64_t under_load = 0;
 };
 
-/// Least models of different groups that a fit needs.
-inline constexpr std::size_t kMinFitGroups = 3;
-
 /// Fits c0, c1, c2, scale, scale_int8 (composition_fit.hpp), the reuse curve, the correlation of
 /// measured kernels and the spread of the composition to the table's whole models of the selection.
-/// Deterministic. Code::Refused if fewer than kMinFitGroups groups can take part, naming how to
-/// measure more.
+/// Deterministic. Code::Refused if no model can take part, naming how to measure some.
 ///
-/// c0, c1, c2 and the scales minimise the Huber loss of relative errors, with a weak pull to the
-/// measured empty call, 0, 0 and 1 (scale_int8: to scale); the curve is the best of a grid around
-/// the start values. Correlation and spread maximise the normal likelihood of the errors of models
-/// left out one group at a time, and the scores behind the interval are of those.
+/// An update of prior_of(): c0, c1, c2, the scales and the curve are the most probable ones, and
+/// what the models leave unsure of them is in the covariance and in the curve's earliest and latest
+/// ramp. Correlation and spread are the most probable ones by the errors of models left out one
+/// group at a time, and the scores behind the interval are of those.
 Result<FitResult> fit_composition(const table::Table& table, const Selection& selection,
                                   const FitRequest& request);
+
+/// The same from all models but the one of this plan and its group, for a prediction that did not
+/// see it. Without any other model it is the prior.
+Result<CompositionFit> fit_composition_without(const table::Table& table,
+                                               const Selection& selection,
+                                               const FitRequest& request,
+                                               const std::string& plan_identity);
 
 }  // namespace oplat::predict

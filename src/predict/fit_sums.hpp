@@ -4,66 +4,67 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
+
+#include "predict/coefficients.hpp"
+#include "predict/spread.hpp"
 
 namespace oplat::predict {
 
 /// One model under one curve: the sum of its kernels with what the spread of that sum is made of.
 struct KernelSum {
-  double ns = 0;
-  double int8_ns = 0;         ///< of it the kernels with 8-bit tensors
-  double n = 0;               ///< executed kernels
-  double result_bytes = 0;    ///< of executed kernels
+  SumParts parts;
   double linear = 0;          ///< sum of w sd of measured kernels, in ns
   double squares = 0;         ///< sum of (w sd)^2 of measured kernels, in ns^2
   double other_variance = 0;  ///< of everything else, in ns^2
+  /// Of the sum, in ns^2, if errors of measured kernels have this correlation.
+  [[nodiscard]] double variance_ns2(double rho) const {
+    return rho * linear * linear + (1 - rho) * squares + other_variance;
+  }
 };
 
-/// Coefficients of latency = c0 + c1 n + c2 * bytes of results + scale * sum, with a scale of their
-/// own for kernels with 8-bit tensors.
-struct Coefficients {
-  double c0_ns = 0;
-  double c1_ns = 0;
-  double c2_ns_per_byte = 0;
-  double scale = 1;
-  double scale_int8 = 1;
-  [[nodiscard]] double kernels_ns(const KernelSum& sum) const {
-    return scale * (sum.ns - sum.int8_ns) + scale_int8 * sum.int8_ns;
-  }
-  [[nodiscard]] double predict(const KernelSum& sum) const {
-    return c0_ns + c1_ns * sum.n + c2_ns_per_byte * sum.result_bytes + kernels_ns(sum);
-  }
+/// A whole model's time: ns, and the standard deviation of its logarithm.
+struct MeasuredTime {
+  double ns = 0;
+  double sd_log = 0;
 };
 
 struct FittedSums {
   Coefficients coefficients;
-  double loss = 0;  ///< mean Huber loss of the relative errors, the pull left out
+  CoefficientCovariance covariance;
+  double sd_log = 0;    ///< spread of a single model around the composition
+  double evidence = 0;  ///< ln of the times' probability, up to a constant; for comparing curves
 };
 
-/// Least Huber loss of (predicted - measured) / measured over c0 >= 0, c1, c2 >= 0 and the scales.
-/// `prior` pulls with the weight of about one model, scale_int8 to scale. The spans have one length
-/// > 0; measured times are > 0.
-FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const double> measured_ns,
-                    const Coefficients& prior);
+/// Coefficients of the largest posterior probability, c0 and c2 not below 0. The priors and each
+/// model's relative error, (predicted - measured) / measured, are Student's t with 4 degrees of
+/// freedom, so that a model that no sum explains hardly bends the others, and a machine unlike all
+/// others is believed. The scale of an error is made of the model's own uncertainty, that of its
+/// kernels, and a spread of compositions that is fitted too. The spans have one length, 0 included
+/// (then the prior comes back); measured times are > 0.
+FittedSums fit_sums(std::span<const KernelSum> sums, std::span<const MeasuredTime> measured,
+                    const CoefficientPrior& prior);
 
-/// Spread of one prediction, apart from what is fitted: rho and s_c.
+/// Error of one prediction, and its variance apart from what fit_spread() finds.
 struct ErrorTerm {
   double log_error = 0;       ///< ln(measured / predicted)
   double linear = 0;          ///< sum of w sd of measured kernels, relative to the prediction
   double squares = 0;         ///< sum of (w sd)^2 of them, relative
-  double fixed_variance = 0;  ///< of other kernels, relative
+  double fixed_variance = 0;  ///< of other kernels, the coefficients and the curve, relative
+  double noise_variance = 0;  ///< of the measured time: in the error, not in the prediction
   [[nodiscard]] double variance(double rho, double sd) const {
     return rho * linear * linear + (1 - rho) * squares + fixed_variance + sd * sd;
   }
+  /// The error in units of what it should be.
+  [[nodiscard]] double score(double rho, double sd) const;
 };
 
 struct SpreadFit {
-  double measured_correlation = 0;
+  double measured_correlation = kMeasuredCorrelation;
   double sd_log = 0;
 };
-/// The pair of a grid that gives the errors the largest normal likelihood; of equals the first. The
-/// errors of measuring the models are part of them, since an interval is about what a measurement
-/// would show.
-SpreadFit fit_spread(std::span<const ErrorTerm> errors);
+/// The pair of a grid of the largest posterior probability, of equals the first: normal errors, and
+/// priors that count for a few models (of the spread as in `prior`, of the correlation around
+/// kMeasuredCorrelation). Without errors the prior's own.
+SpreadFit fit_spread(std::span<const ErrorTerm> errors, const CoefficientPrior& prior);
 
 }  // namespace oplat::predict

@@ -17,6 +17,7 @@
 #include "estimate/estimate.hpp"
 #include "estimate/learned.hpp"
 #include "ir/int8.hpp"
+#include "predict/coefficients.hpp"
 #include "predict/row_selection.hpp"
 #include "predict/spread.hpp"
 #include "table/table.hpp"
@@ -67,6 +68,7 @@ struct Composition;
 /// What kernels take together, those without a time nothing.
 struct KernelTimes {
   double ns = 0;         ///< sum of count * latency, each by itself
+  double int8_ns = 0;    ///< of it kernels with 8-bit tensors, where they have a scale of their own
   double scaled_ns = 0;  ///< the same, each with its scale
   double floor_ns = 0;   ///< what scaled_ns is at least, as far as kernels have a floor
   void add(const KernelPrediction& kernel, const Composition& composition);
@@ -84,20 +86,18 @@ struct Composition {
   double result_bytes = 0;     ///< of all executions of one run, free ones left out
   bool fitted = false;
   std::int64_t calibration_models = 0;
-  double sd_log = kCompositionSd;  ///< see also sd_log_of()
+  double sd_log = kCompositionSd;         ///< see also sd_log_of()
+  CoefficientCovariance covariance = {};  ///< of the coefficients, as far as they are unsure
   double measured_correlation = kMeasuredCorrelation;
-  std::vector<double> scores;     ///< of the calibration models; see CompositionFit
-  double call_sd_ns = kCallSdNs;  ///< of c0, without a fit
-  bool shared_call = false;       ///< whether c0 was never timed on a core of its own at full clock
+  std::vector<double> scores;  ///< of the calibration models; see CompositionFit
+  bool shared_call = false;    ///< whether c0 was never timed on a core of its own at full clock
   [[nodiscard]] double scale_of(std::string_view key) const {
     return scale == scale_int8 || !ir::has_int8_tensor(key) ? scale : scale_int8;
   }
-  /// Spread of the composition of so many kernels with so many bytes of results in `total_ns`:
-  /// sd_log, and without a fit what only a fit knows (kCallSdNs and so on). Of imported tables,
-  /// which hold no empty call, a warning says that nothing is known of the call at all.
-  /// `with_call`: whether a call is in the total.
-  [[nodiscard]] double sd_log_of(double total_ns, double kernels, double bytes,
-                                 bool with_call = true) const;
+  /// Spread of the composition of such a sum in `total_ns`: sd_log, and what is not known of the
+  /// coefficients. Of imported tables, which hold no empty call, a warning says that nothing is
+  /// known of the call at all.
+  [[nodiscard]] double sd_log_of(double total_ns, const SumParts& parts) const;
   /// What a model takes beyond the sum of its kernels, each by itself.
   [[nodiscard]] double overhead_ns(const KernelTimes& kernels) const {
     return c0_ns + c1_ns * static_cast<double>(n_kernels) + c2_ns_per_byte * result_bytes +

@@ -44,10 +44,12 @@ struct Mismatch {
   friend bool operator==(const Mismatch&, const Mismatch&) = default;
 };
 
-/// How far networks are from the sum of their kernels without a fit, beyond kCompositionSd.
+/// What is known of networks and the sums of their kernels before any was measured on a machine.
 struct SumSpread {
-  double sd_log = 0;     ///< standard deviation of the logarithm
+  double sd_log = 0;     ///< standard deviation of the logarithm, beyond kCompositionSd
   bool compared = true;  ///< false: a guess, since nobody measured networks in this setting
+  /// What a byte of results takes more inside a model (docs/adr/0052); 0 if nobody fitted it.
+  double result_byte_ns = 0;
 };
 
 /// The rows that answer.

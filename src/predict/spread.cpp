@@ -48,9 +48,10 @@ double total_spread(std::span<const Term> terms, double composition_sd, double m
 
 double interval_quantile(double level, const Calibration& calibration) {
   const double p = 0.5 + 0.5 * level;
-  const double q = calibration.models < 2
-                       ? base::normal_quantile(p)
-                       : base::student_quantile(p, static_cast<double>(calibration.models - 1));
+  const double q =
+      calibration.models < 1
+          ? base::normal_quantile(p)
+          : base::student_quantile(p, static_cast<double>(calibration.models + kSpreadFreedom));
   const auto n = static_cast<std::int64_t>(calibration.scores.size());
   if (n < kMinConformalModels) return q;
   // The k-th smallest of n scores holds k / (n + 1) of further models on average; between two of

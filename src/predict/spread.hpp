@@ -14,25 +14,11 @@ namespace oplat::predict {
 
 /// Spread of the composition itself on a table without a fit, besides the parts below. It is the
 /// smallest, in steps of half a per cent, with which 85 % of the networks of each machine in
-/// data/compositions are inside their 90 % interval (docs/results/machines.md): 86 to 100 % of 38
-/// to 49 networks on five machines and settings. A machine's errors have one sign, so that a
-/// further machine may do worse: chosen from the others it held 65 to 100 %. A fit on whole models
-/// replaces all of it.
-inline constexpr double kCompositionSd = 0.06;
-
-/// What a table without a fit does not know of a composition, as spreads in ns. Of the call: the
-/// empty call has one input and one output, and each further one takes some 0.1 us, a model without
-/// inputs took 0.13 us less than an empty call (docs/adr/0046).
-inline constexpr double kCallSdNs = 300;
-/// Of a call that was never timed on a core of its own at full clock, relative to it: in five of 56
-/// campaigns 2.2 to 3.2 us in place of 1.2 (docs/adr/0046).
-inline constexpr double kSharedCallSd = 0.4;
-/// Of each kernel, which follows itself in a row and others in a model: fits found -74 to 213 ns.
-inline constexpr double kKernelSdNs = 60;
-/// Of each byte of results: fits found 0 to 0.0075 ns (docs/adr/0025-bytes-of-results.md), and
-/// models whose results do not fit into what other tenants leave of a last level miss up to 0.025
-/// (docs/adr/0046-neighbours-that-stay.md).
-inline constexpr double kResultByteSdNs = 0.02;
+/// data/compositions are inside their 90 % interval (docs/results/machines.md): 38 to 49 networks
+/// on five machines and settings. A machine's errors have one sign, so that a further machine may
+/// do worse: chosen from the others it held 81 to 100 %. Whole models of the machine replace it
+/// (fit_composition()).
+inline constexpr double kCompositionSd = 0.07;
 
 /// Correlation of the errors of measured kernels on a table without a fit.
 inline constexpr double kMeasuredCorrelation = 0.3;
@@ -67,10 +53,14 @@ struct Calibration {
 /// Models from which on their own scores give the quantile.
 inline constexpr std::int64_t kMinConformalModels = 19;
 
+/// What is known of a composition's spread before any model is worth so many models
+/// (CoefficientPrior::sd_log_doubt).
+inline constexpr std::int64_t kSpreadFreedom = 4;
+
 /// Half-width of the interval in units of the spread. From 19 models on the conformal quantile: the
 /// (models + 1) level-th smallest score, between two of them in proportion (rounded up, 47 models
 /// would give 91.7 % for 90), beyond the largest the larger of that and the t-quantile. Below, the
-/// t-quantile with models - 1 degrees of freedom, or the normal one for fewer than two models.
+/// t-quantile with models + kSpreadFreedom degrees of freedom, or the normal one without a model.
 double interval_quantile(double level, const Calibration& calibration);
 
 /// median * exp(+- q s) with q = interval_quantile(), from `floor_ns` or the median on where that

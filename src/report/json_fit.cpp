@@ -2,6 +2,9 @@
 /// The document of `oplat fit --json`.
 #include "report/json_fit.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace oplat::report {
 namespace {
 
@@ -49,7 +52,11 @@ void add_composition(const FitReport& report, Json& document) {
   for (const auto& [name, reason] : composition.result.excluded)
     excluded.push_back({{"name", name}, {"reason", reason}});
   Json curve = nullptr;
-  if (fit.curve) curve = {{"own", ramp_json(fit.curve->own)}, {"last", ramp_json(fit.curve->last)}};
+  if (fit.curve)
+    curve = {{"own", ramp_json(fit.curve->own)},
+             {"last", ramp_json(fit.curve->last)},
+             {"earliest", ramp_json(fit.curve->earliest)},
+             {"latest", ramp_json(fit.curve->latest)}};
   document["composition"] = {{"c0_ns", fit.c0_ns},
                              {"c1_ns", fit.c1_ns},
                              {"c2_ns_per_byte", fit.c2_ns_per_byte},
@@ -57,6 +64,14 @@ void add_composition(const FitReport& report, Json& document) {
                              {"scale_int8", fit.scale_int8},
                              {"sd_log", fit.sd_log},
                              {"measured_correlation", fit.measured_correlation}};
+  const auto unsure = [&](predict::Unknown one) {
+    return std::sqrt(std::max(0.0, fit.covariance.at(one, one)));
+  };
+  document["composition_sd"] = {{"c0_ns", unsure(predict::kC0)},
+                                {"c1_ns", unsure(predict::kC1)},
+                                {"c2_ns_per_byte", unsure(predict::kC2)},
+                                {"scale", unsure(predict::kScale)},
+                                {"scale_int8_above_scale", unsure(predict::kScaleInt8)}};
   document["curve"] = std::move(curve);
   document["calibration_models"] = fit.scores.size();
   document["calibration_models_under_load"] = composition.result.under_load;

@@ -3,6 +3,8 @@
 /// aside. Then what the kernels' own rows taught.
 #include "report/text_fit.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include "base/text.hpp"
@@ -49,6 +51,13 @@ void print_composition(const CompositionReport& composition, double level, std::
           ? std::string()
           : fmt::format(" ({:.3f} x those with 8-bit tensors)", fit.scale_int8),
       share_text(fit.sd_log), fit.measured_correlation, fit.scores.size());
+  const auto unsure = [&](predict::Unknown one) {
+    return std::sqrt(std::max(0.0, fit.covariance.at(one, one)));
+  };
+  out << fmt::format(
+      "standard deviations of these: {}, {}, {}, {:.3f}\n",
+      base::duration_text(unsure(predict::kC0)), base::duration_text(unsure(predict::kC1)),
+      base::duration_text(unsure(predict::kC2) * kBytesPerMib), unsure(predict::kScale));
   print_load(composition.result.under_load, "whole models", out);
   if (fit.curve) {
     out << fmt::format("weights leave {}the last-level cache at a footprint of {}\n",
@@ -72,7 +81,7 @@ void print_composition(const CompositionReport& composition, double level, std::
                signed_text(model.predicted_ns / measured - 1),
                signed_text(model.unfitted_ns / measured - 1),
                std::string(inside ? "yes" : "no") +
-                   (model.calibrates ? "" : ", interval too wide to calibrate")});
+                   (model.calibrates ? "" : ", not measured well enough to be used")});
   }
   out << "\n"
          "cross-validation (each model is predicted by a fit to the other groups):\n";

@@ -113,6 +113,7 @@ struct SumError {
 struct KnownSumError {
   double sd_log = 0;
   bool compared = true;  ///< false: no networks were compared in such a setting, sd_log is a guess
+  double result_byte_ns = 0;  ///< what a byte of results takes more inside a model
 };
 
 /// A runtime that this executable knows. `create` is called inside the worker process only; where
@@ -134,7 +135,8 @@ struct RuntimeEntry {
 /// Explicit list, in src/runtimes/registry.cpp.
 const std::vector<RuntimeEntry>& runtimes();
 const RuntimeEntry* find_runtime(std::string_view name);
-/// Of a setting, by the list; {0, true} for a runtime that is not in it.
+/// Of a setting, by the list; {0, true} for a runtime that is not in it. Bytes of results were
+/// fitted for ONNX Runtime alone, whether or not this executable can run it.
 KnownSumError sum_error(const table::Setting& setting);
 
 }  // namespace oplat::runtimes

@@ -146,9 +146,11 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
   for (const auto& [i, part] : parts)
     terms.push_back({part * scale / ns, timed.kernels[i].sd_log.value_or(0), timed.kernels[i].group,
                      timed.kernels[i].common_sd_log});
-  double spread =
-      predict::total_spread(terms, composition.sd_log_of(ns, executed, result_bytes, fixed_ns > 0),
-                            composition.measured_correlation);
+  double spread = predict::total_spread(
+      terms,
+      composition.sd_log_of(
+          ns, {fixed_ns > 0 ? 1.0 : 0.0, executed, result_bytes, times.ns, times.int8_ns}),
+      composition.measured_correlation);
   for (const predict::Mismatch& one : space.mismatch) spread = std::hypot(spread, one.sd_log);
   OPLAT_TRY(bounds, predict::interval(ns, spread, space.level,
                                       {composition.calibration_models, composition.scores},

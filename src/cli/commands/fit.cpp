@@ -80,9 +80,8 @@ void add_fit(const Command& app) {
   command
       .add_option("--max-half-width", flags->request.how.max_half_width,
                   "max relative half-width of a model's measured confidence interval; noisier "
-                  "models are ignored")
-      .range(0.0, 1.0)
-      .capture_default_str();
+                  "models are ignored (default: each model weighs by its precision)")
+      .range(0.0, 1.0);
   command.add_option("--most-half-width", flags->request.how.max_half_width, "")
       .range(0.0, 1.0)
       .hidden();

@@ -74,13 +74,13 @@ TEST(PredictionJson, KernelsHoldRatesBoundAndUncertainty) {
   EXPECT_EQ(conv["gbytes_per_s"], 0.001);
   EXPECT_EQ(conv["bound"], "memory");
   EXPECT_NEAR(conv["bound_share"].get<double>(), 1, 1e-12);
-  // Parts of the spread: 0.01 of the measured kernel, 5/12 of the guessed one, 0.05 of the
+  // Parts of the spread: 0.01 of the measured kernel, 5/12 of the guessed one, 0.07 of the
   // composition.
-  const double variance = 0.01 * 0.01 + 25.0 / 144 + 0.06 * 0.06;
+  const double variance = 0.01 * 0.01 + 25.0 / 144 + 0.07 * 0.07;
   EXPECT_NEAR(conv["uncertainty_share"].get<double>(), 0.0001 / variance, 1e-12);
   EXPECT_EQ(names(doc["uncertainty"]),
             (std::set<std::string>{"kernels", "composition", "mismatch", "most"}));
-  EXPECT_NEAR(doc["uncertainty"]["composition"].get<double>(), 0.0036 / variance, 1e-12);
+  EXPECT_NEAR(doc["uncertainty"]["composition"].get<double>(), 0.0049 / variance, 1e-12);
   EXPECT_EQ(doc["uncertainty"]["mismatch"], 0);
   ASSERT_EQ(doc["uncertainty"]["most"].size(), 2U);
   EXPECT_EQ(doc["uncertainty"]["most"][0]["key"], test::kCopy1000);

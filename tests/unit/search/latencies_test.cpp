@@ -151,11 +151,11 @@ TEST_F(LatenciesTest, IntervalsAreThoseOfASumWithTheSpreadOfItsKernels) {
   // A single kernel: its own spread and that of the composition, by the normal quantile at 50 %.
   const CellLatency& pool = narrow.resolutions[0].cells[4][0];
   const auto kernel = narrow.resolutions[0].expansion.layers[4].cells[0].kernels.at(0);
-  const double unknown_ns = std::hypot(
-      predict::kKernelSdNs, predict::kResultByteSdNs * narrow.resolutions[0].result_bytes[kernel]);
+  const double composition = narrow.composition.sd_log_of(
+      *pool.ns, {0, 1, narrow.resolutions[0].result_bytes[kernel], *pool.ns});
+  EXPECT_GT(composition, predict::kCompositionSd) << "coefficients that no model was measured for";
   EXPECT_NEAR(std::log(pool.interval->high / *pool.ns),
-              0.6744897502 * std::hypot(0.02, predict::kCompositionSd, unknown_ns / *pool.ns),
-              1e-4);
+              0.6744897502 * std::hypot(0.02, composition), 1e-4);
 }
 
 TEST_F(LatenciesTest, MissingKernelsLeaveTheirBlocksOpen) {

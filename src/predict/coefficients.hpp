@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The coefficients of a composition: what is known of them before a model of the machine was
+/// measured, and how unsure they are.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+namespace oplat::predict {
+
+/// What a model multiplies the coefficients with: one call, executed kernels, bytes of their
+/// results, and the sum of kernel times in ns, with that of kernels with 8-bit tensors in it.
+struct SumParts {
+  double calls = 1;
+  double kernels = 0;
+  double result_bytes = 0;
+  double ns = 0;
+  double int8_ns = 0;
+};
+
+/// Coefficients of latency = c0 + c1 n + c2 * bytes of results + scale * sum, with a scale of their
+/// own for kernels with 8-bit tensors.
+struct Coefficients {
+  double c0_ns = 0;
+  double c1_ns = 0;
+  double c2_ns_per_byte = 0;
+  double scale = 1;
+  double scale_int8 = 1;
+  [[nodiscard]] double kernels_ns(const SumParts& sum) const {
+    return scale * (sum.ns - sum.int8_ns) + scale_int8 * sum.int8_ns;
+  }
+  [[nodiscard]] double predict(const SumParts& sum) const {
+    return c0_ns * sum.calls + c1_ns * sum.kernels + c2_ns_per_byte * sum.result_bytes +
+           kernels_ns(sum);
+  }
+};
+
+/// The unknowns of a fit: c0, c1, c2, what scale is above 1, and scale_int8 above scale.
+enum Unknown : std::size_t { kC0, kC1, kC2, kScale, kScaleInt8, kUnknowns };
+using UnknownRow = std::array<double, kUnknowns>;
+inline UnknownRow row_of(const SumParts& sum) {
+  return {sum.calls, sum.kernels, sum.result_bytes, sum.ns, sum.int8_ns};
+}
+
+/// Covariance of the unknowns, in ns^2 and so on: the lower triangle, row after row.
+struct CoefficientCovariance {
+  std::array<double, kUnknowns*(kUnknowns + 1) / 2> lower{};
+  static constexpr std::size_t place(std::size_t i, std::size_t j) {
+    return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
+  }
+  [[nodiscard]] double at(std::size_t i, std::size_t j) const { return lower[place(i, j)]; }
+  double& at(std::size_t i, std::size_t j) { return lower[place(i, j)]; }
+  /// Of the latency of a model, in ns^2; 0 at least.
+  [[nodiscard]] double variance_ns2(const SumParts& sum) const;
+  friend bool operator==(const CoefficientCovariance&, const CoefficientCovariance&) = default;
+};
+
+/// What is known before whole models are measured. In data/compositions, five machines and
+/// settings, fits of all networks of one found (docs/adr/0052): c1 -77 to 67 ns with one thread and
+/// 203 with two, c2 0.0001 to 0.016 ns a byte, scale 1.00 to 1.01, scale_int8 0 to 0.045 above it.
+/// Runtimes whose networks miss more of the sums have wider ones (SumSpread).
+struct CoefficientPrior {
+  Coefficients mean;
+  UnknownRow sd{};  ///< of each unknown
+  /// Spread of a single model around its composition, relative, and how well that is known: the
+  /// standard deviation of its logarithm.
+  double sd_log = 0.04;
+  double sd_log_doubt = 0.5;
+  [[nodiscard]] CoefficientCovariance covariance() const;
+};
+
+}  // namespace oplat::predict
