@@ -30,6 +30,11 @@ std::string_view name(Source source);
 /// Estimate::group of rows that never had their core alone (table::kNeverQuiet): what they miss by
 /// has one sign (predict::correlation).
 inline constexpr const char* kNeverQuietGroup = "never-quiet";
+/// Likewise of rows that were measured while other programs kept the machine busy
+/// (table::kUnderLoad), and what such a row may miss by, or an estimate that rests on them: rows of
+/// kernels above 20 us were up to 18 % longer (docs/adr/0053).
+inline constexpr const char* kUnderLoadGroup = "under-load";
+inline constexpr double kUnderLoadSd = 0.1;
 
 /// A log-normal belief about one execution of one kernel. Holds no bounds: the level is asked
 /// later.

@@ -76,7 +76,11 @@ std::optional<Usable> usable(const table::StoredRow& stored) {
   row.sd_log = sd_of_median(*timing);
   row.says_little = timing->blocks < 2 && row.sd_log < kFewBlocksSd;
   row.never_quiet = stored.row.method.has(table::kNeverQuiet);
-  if (row.never_quiet) row.sd_log = std::hypot(row.sd_log, kNeverQuietSd);
+  if (row.never_quiet) {
+    row.sd_log = std::hypot(row.sd_log, kNeverQuietSd);
+  } else if (row.under_load) {
+    row.sd_log = std::hypot(row.sd_log, kUnderLoadSd);
+  }
   return row;
 }
 
@@ -225,6 +229,7 @@ Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
   Estimate answer = known.stateless ? *known.stateless
                                     : from_states(known, curve, query.reuse_bytes, query.explain);
   answer.under_load = known.under_load;
+  if (known.under_load) answer.group = kUnderLoadGroup;
   if (known.never_quiet) answer.group = kNeverQuietGroup;
   if (known.in_model_ns) reach(*known.in_model_ns, answer);
   if (known.open_batch) {

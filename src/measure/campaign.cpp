@@ -16,6 +16,7 @@
 #include "measure/kernel_block.hpp"
 #include "measure/kernel_runner_pool.hpp"
 #include "measure/model_block.hpp"
+#include "measure/priority.hpp"
 #include "measure/references.hpp"
 #include "measure/row_store.hpp"
 #include "measure/schedule.hpp"
@@ -67,6 +68,7 @@ class CampaignRun {
         pool_(factory, std::max<std::int64_t>(request.keys_per_process, 1), next_process()),
         store_(table, device, setting, request.stop),
         forecast_(request.stop.least_blocks),
+        priority_(request.models),
         started_(now() - request.spent_seconds) {}
 
   Result<Summary> run();
@@ -98,6 +100,8 @@ class CampaignRun {
   Status settle_empty_call(const std::optional<double>& fastest_ns);
   Status store_campaign();
   Status passes();
+  /// That of the next pass, and which rows can wait meanwhile.
+  [[nodiscard]] std::optional<std::int64_t> next_level();
   /// The whole model that cannot wait for its pass, since what is left of the budget just suffices
   /// for its blocks.
   [[nodiscard]] CampaignRow* urgent_model();
@@ -123,6 +127,7 @@ class CampaignRun {
   RowStore store_;
   References references_;
   Forecast forecast_;
+  Priority priority_;
   double started_;
   measure::EmptyCall empty_call_;
   std::optional<double> least_call_ns_;         ///< of a short kernel in one of its blocks
@@ -437,8 +442,18 @@ CampaignRow* CampaignRun::urgent_model() {
   return most_urgent;
 }
 
+std::optional<std::int64_t> CampaignRun::next_level() {
+  if (request_.budget_seconds)
+    priority_.sort_out(rows_.all, forecast_, *request_.budget_seconds - elapsed());
+  const std::optional<std::int64_t> level = pass_level(rows_.all);
+  if (level) return level;
+  // What was forecast to take the rest of the budget took less.
+  for (CampaignRow& row : rows_.all) row.can_wait = false;
+  return pass_level(rows_.all);
+}
+
 Status CampaignRun::passes() {
-  while (const std::optional<std::int64_t> level = pass_level(rows_.all)) {
+  while (const std::optional<std::int64_t> level = next_level()) {
     pool_.discard();
     std::deque<std::size_t> order = pass_order(rows_.all, *level, request_.seed);
     while (!order.empty()) {

@@ -31,6 +31,8 @@ struct ModelTarget {
   std::string path;
   std::string name;           ///< file name, for people
   std::string plan_identity;  ///< of its plan under the request's setting
+  std::map<std::string, std::int64_t>
+      calls;  ///< how often a run executes each key; says which rows matter (priority.hpp)
   std::map<std::string, std::vector<std::int64_t>> shapes;
   std::optional<std::int64_t> batch;          ///< as asked for
   std::int64_t executed_batch = 1;            ///< as planned: what the row stores
@@ -103,8 +105,10 @@ struct Summary {
 /// Measures what the table does not hold well enough yet. Calling it again goes on where it was
 /// stopped: rows that are done are left alone, the others get further blocks. Every block is stored
 /// at once, in one transaction with its row. Every row gets its n-th block before any gets its
-/// (n+1)-th. Refusals and crashes of kernels are rows; an error means that the table cannot be
-/// written or no runner can be made, and all that was measured before is kept.
+/// (n+1)-th; once each has one, a budget that is too short for all goes to the rows that make
+/// predictions of the models unsure (priority.hpp). Refusals and crashes of kernels are rows; an
+/// error means that the table cannot be written or no runner can be made, and all that was measured
+/// before is kept.
 Result<Summary> run(const CampaignRequest& request, table::Table& table,
                     const RunnerFactory& factory, Progress& progress);
 

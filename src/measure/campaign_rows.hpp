@@ -33,6 +33,7 @@ struct CampaignRow {
   std::optional<table::Outcome> stored;   ///< what the table holds
   std::vector<std::string> stored_flags;
   bool finished = false;
+  bool can_wait = false;  ///< other rows go first; see priority.hpp
   bool precise = false;  ///< by the stop rule of this campaign, whatever an earlier one's flag says
   std::int64_t expected_blocks = 0;  ///< in all, as far as its blocks tell; 0: nothing known
   std::int64_t loaded_blocks = 0;    ///< during which other programs kept a good part of a CPU busy

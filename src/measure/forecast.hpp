@@ -27,9 +27,10 @@ class Forecast {
   /// Blocks that a whole model lacks of those that a row needs at least; 0 for a kernel.
   [[nodiscard]] std::int64_t model_blocks_lacking(const CampaignRow& row) const;
 
- private:
+  /// Seconds that a block of `row` takes.
   [[nodiscard]] double cost(const CampaignRow& row) const;
 
+ private:
   std::int64_t least_blocks_;
   std::array<double, 3> seconds_{};  ///< by kind
   std::array<double, 3> blocks_{};

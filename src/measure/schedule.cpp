@@ -11,7 +11,8 @@ namespace oplat::measure {
 std::optional<std::int64_t> pass_level(std::span<const CampaignRow> rows) {
   std::optional<std::int64_t> level;
   for (const CampaignRow& row : rows) {
-    if (!row.finished && (!level || row.attempts() < *level)) level = row.attempts();
+    if (!row.finished && !row.can_wait && (!level || row.attempts() < *level))
+      level = row.attempts();
   }
   return level;
 }
@@ -26,7 +27,8 @@ std::deque<std::size_t> pass_order(std::span<const CampaignRow> rows, std::int64
   base::shuffle(order, random);
   std::deque<std::size_t> pass;
   for (std::size_t index : order) {
-    if (!rows[index].finished && rows[index].attempts() == level) pass.push_back(index);
+    if (!rows[index].finished && !rows[index].can_wait && rows[index].attempts() == level)
+      pass.push_back(index);
   }
   return pass;
 }

@@ -42,6 +42,10 @@ constexpr double kSdsToTheEnds = 1.6448536269514722;
 /// loses data (docs/adr/0024).
 constexpr double kLastSteps[] = {0, -0.5, 0.5, -1, 1, -1.5, 1.5, -2.0, 2.0, -2.5, 2.5, -3.0, 3.0};
 
+/// What a whole model that was measured on a busy machine may miss by, besides its interval: it
+/// took up to half again as long, while its rows hardly differed (docs/adr/0053).
+constexpr double kLoadedModelSd = 0.3;
+
 /// Models that a message names.
 constexpr std::size_t kMaxNamed = 5;
 
@@ -88,7 +92,9 @@ struct FitCandidate {
   double half_width = 0;
   /// The row, as the fit takes it.
   [[nodiscard]] MeasuredTime time() const {
-    return {measured.median_ns, half_width / base::two_sided_normal_quantile(0.95)};
+    const double own = half_width / base::two_sided_normal_quantile(0.95);
+    const bool under_load = row.row.method.has(table::kUnderLoad);
+    return {measured.median_ns, under_load ? std::hypot(own, kLoadedModelSd) : own};
   }
 };
 

@@ -61,15 +61,15 @@ void warn_of_load(Prediction& prediction) {
                     never_quiet.size()));
   if (!measured.empty()) {
     prediction.warnings.push_back(
-        fmt::format("{} of its kernels were measured on a busy machine: their times may be too "
-                    "long, and the interval does not reflect that; measure again on a quiet "
-                    "machine with oplat profile --retry-loaded",
+        fmt::format("{} of its kernels were measured on a busy machine: their times may be up to a "
+                    "fifth too long, and the interval is wider; measure again on a quiet machine "
+                    "with oplat profile --retry-loaded",
                     measured.size()));
   }
   if (!estimated.empty()) {
     prediction.warnings.push_back(fmt::format(
         "{} of its kernels are estimated from rows of which more than a third were measured on a "
-        "busy machine: their times may be too long, and the interval does not reflect that; "
+        "busy machine: their times may be up to a fifth too long, and the interval is wider; "
         "measure again on a quiet machine with oplat profile --retry-loaded, then run oplat fit",
         estimated.size()));
   }
@@ -77,9 +77,9 @@ void warn_of_load(Prediction& prediction) {
 
 std::string load_warning(const table::Load& models) {
   return fmt::format(
-      "{} of the {} whole models behind the composition fit were measured on a busy machine: the "
-      "latency may be too long, and the interval does not reflect that; measure again on a quiet "
-      "machine with oplat profile --retry-loaded, then run oplat fit",
+      "{} of the {} whole models behind the composition fit were measured on a busy machine, and "
+      "count for little; measure again on a quiet machine with oplat profile --retry-loaded, then "
+      "run oplat fit",
       models.under_load, models.timings);
 }
 

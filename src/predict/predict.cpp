@@ -471,8 +471,10 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
       one.open_batch = answer->tier == estimate::kOpenBatchTier;
       OPLAT_TRY(under_load, impl_->is_under_load(*answer));
       one.under_load = under_load;
-      if (under_load && !answer->under_load && explain)
-        one.why += ", from rows of which many were measured on a busy machine";
+      if (under_load && !answer->under_load) {
+        one.sd_log = std::hypot(answer->sd_log, estimate::kUnderLoadSd);
+        if (explain) one.why += ", from rows of which many were measured on a busy machine";
+      }
       one.why += failed[distinct.of[i]];
       if (const auto& caveat = caveats[distinct.of[i]]) {
         one.sd_log = std::hypot(one.sd_log.value_or(0), caveat->sd_log);

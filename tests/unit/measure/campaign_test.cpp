@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "measure/priority.hpp"
 #include "unit/measure/campaign_fixture.hpp"
 
 namespace oplat::measure {
@@ -152,6 +153,69 @@ TEST(Campaign, ABudgetIsSharedByTheWholeModels) {
       std::minmax_element(blocks.begin(), blocks.end(),
                           [](const auto& a, const auto& b) { return a.second < b.second; });
   EXPECT_LE(most->second - least->second, 2);
+}
+
+TEST(Campaign, AShortBudgetGoesToTheRowsThatMakeTheModelUnsure) {
+  // Blocks scatter by 20 %, so that no row is precise soon; of the model's time the largest kernel
+  // is nearly all.
+  Bench bench(30, 0);
+  bench.world.block_noise = 0.2;
+  bench.world.kernels["/models/net.onnx"].hot_ns = 3e6;
+  ModelTarget model;
+  model.path = "/models/net.onnx";
+  model.name = "net.onnx";
+  model.plan_identity = "0123456789abcdef0123456789abcdef";
+  for (int i = 0; i < 30; ++i) model.calls[relu_key(i)] = i == 29 ? 1000 : 1;
+  bench.request.models = {model};
+  bench.request.budget_seconds = 25;
+  const Summary summary = bench.run();
+  EXPECT_TRUE(summary.budget_ended);
+  std::map<std::string, int> blocks;
+  for (const auto& block : bench.row_blocks()) ++blocks[block.key];
+  for (int i = 0; i < 30; ++i) EXPECT_GE(blocks[relu_key(i)], 1) << "each has a time";
+  EXPECT_GE(blocks[relu_key(29)], 20);
+  EXPECT_LE(blocks[relu_key(0)], 8);
+}
+
+TEST(Priority, WhatFitsGoesFirstByVarianceForASecond) {
+  std::vector<CampaignRow> rows(4);
+  const std::vector<double> times = {1e6, 1e5, 1e3, 1e6};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].name = fmt::format("k{}", i);
+    table::Timing timing;
+    timing.median_ns = times[i];
+    timing.ci_low_ns = 0.95 * times[i];
+    timing.ci_high_ns = 1.05 * times[i];
+    rows[i].stored = timing;
+    rows[i].blocks.resize(1);
+    rows[i].expected_blocks = 11;  // ten more, of 1 s each
+    rows[i].cost_seconds = 1;
+    rows[i].cost_blocks = 1;
+  }
+  ModelTarget model;
+  // The last one belongs to no model.
+  model.calls = {{"k0", 1}, {"k1", 1}, {"k2", 1}};
+  const std::vector<ModelTarget> models = {model};
+  const Priority priority(models);
+  const Forecast forecast(5);
+  const auto waiting = [&](double seconds) {
+    priority.sort_out(rows, forecast, seconds);
+    std::vector<bool> found;
+    for (const CampaignRow& row : rows) found.push_back(row.can_wait);
+    return found;
+  };
+  EXPECT_EQ(waiting(1000), std::vector<bool>({false, false, false, false}));
+  EXPECT_EQ(waiting(25), std::vector<bool>({false, false, true, true}));
+  EXPECT_EQ(waiting(1), std::vector<bool>({false, true, true, true})) << "one at least";
+  rows[0].finished = true;
+  EXPECT_EQ(waiting(15), std::vector<bool>({false, false, true, true}));
+  rows[2].blocks.clear();
+  EXPECT_EQ(waiting(15), std::vector<bool>({false, false, false, false}))
+      << "each row gets a block before any gets more";
+  const Priority without({});
+  rows[2].blocks.resize(1);
+  without.sort_out(rows, forecast, 1);
+  EXPECT_FALSE(rows[1].can_wait);
 }
 
 TEST(Campaign, StartsAFreshProcessAfterSoManyKeys) {

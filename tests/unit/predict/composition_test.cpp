@@ -343,6 +343,22 @@ TEST_F(CompositionTest, ACallThatWasAlwaysTimedOnASharedCoreWidensTheInterval) {
   EXPECT_THAT(alone.warnings, Not(Contains(HasSubstr("a call of the runtime"))));
 }
 
+TEST_F(CompositionTest, RowsOfABusyMachineAreWiderAndErrTogether) {
+  table::Row row;
+  row.outcome = timing(50000, 0.02);
+  row.method = {16, "chain", {table::kUnderLoad}};
+  for (const char* key : {test::kCopy250, test::kCopy1000}) {
+    row.key = key;
+    must(small_.table().put_row(device_, setting_, std::nullopt, row));
+  }
+  const Prediction one = must(ask(plan({{"a", test::kCopy250, 1}})));
+  const double own = std::hypot(0.02, estimate::kUnderLoadSd);
+  EXPECT_NEAR(*one.sd_log, std::hypot(own, kCompositionSd), 1e-6);
+  EXPECT_THAT(one.warnings, Contains(HasSubstr("on a busy machine: their times may be up to")));
+  const Prediction two = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}})));
+  EXPECT_NEAR(*two.sd_log, std::hypot(own * std::sqrt(0.9 + 0.1 / 2), kCompositionSd), 1e-6);
+}
+
 TEST_F(CompositionTest, ARowThatNeverHadItsCoreAloneIsWideAndErrsWithOthers) {
   table::Row row;
   row.outcome = timing(50000, 0.02);

@@ -603,6 +603,16 @@ TEST_F(FitTest, ThatItsModelsWereMeasuredUnderLoadIsSaid) {
           "4 of the 10 whole models behind the composition fit were measured on a busy machine")));
 }
 
+TEST_F(FitTest, ModelsUnderLoadCountForLittle) {
+  for (int i = 0; i < 4; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
+  const CompositionFit quiet = must(fit()).fit;
+  // Twice as many that took half again as long, each of them known to 0.2 % by its own blocks.
+  for (int i = 0; i < 8; ++i) model(fmt::format("busy{}.onnx", i), 12 + 4 * i, 1.5, 0.002, true);
+  const CompositionFit both = must(fit()).fit;
+  EXPECT_NEAR(both.scale, quiet.scale, 0.02);
+  EXPECT_NEAR(both.c1_ns, quiet.c1_ns, 60);
+}
+
 TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   const std::string record =
       R"({"schema":"oplat.composition/1","c0_ns":700,"c1_ns":2,"curve":null,"sd_log":0.04,"measured_correlation":0.3,"scores":[0.5]})";
