@@ -18,6 +18,7 @@
 #include "base/result.hpp"
 #include "ir/graph.hpp"
 #include "ir/key.hpp"
+#include "ir/label.hpp"
 #include "ir/operator_info.hpp"
 
 namespace oplat::ir {
@@ -61,6 +62,12 @@ class KeyDomain {
   }
   /// What the system itself calls the kernel, for messages; std::nullopt: nothing.
   [[nodiscard]] virtual std::optional<std::string> native_text(const Key& key) const {
+    static_cast<void>(key);
+    return std::nullopt;
+  }
+  /// What labels say of the kernel (ir/label.hpp); std::nullopt: what they say of an operator of
+  /// any system, common_words().
+  [[nodiscard]] virtual std::optional<KernelWords> words(const Key& key) const {
     static_cast<void>(key);
     return std::nullopt;
   }

@@ -2,6 +2,10 @@
 /// What core code asks of Paddle's keys, and who answers.
 #include "compat/paddleslim/domains.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
 #include "compat/paddleslim/aliases.hpp"
 #include "compat/paddleslim/kernel.hpp"
 #include "compat/paddleslim/key.hpp"
@@ -10,6 +14,19 @@
 
 namespace oplat::compat::paddleslim {
 namespace {
+
+/// Of strides and the like the system's texts say one number of two: [?,2] for [2,2].
+ir::Value filled(const ir::Value& value) {
+  const ir::List* list = value.list();
+  if (list == nullptr) return value;
+  const auto known =
+      std::find_if(list->begin(), list->end(), [](const auto& one) { return !one.unknown(); });
+  if (known == list->end()) return value;
+  ir::List all = *list;
+  for (ir::Value& one : all)
+    if (one.unknown()) one = *known;
+  return {std::move(all)};
+}
 
 class LiteDomain final : public ir::KeyDomain {
  public:
@@ -21,6 +38,18 @@ class LiteDomain final : public ir::KeyDomain {
   }
   std::optional<ir::Key> table_form(const ir::Key& key) const override {
     return paddleslim::table_form(key);
+  }
+  std::optional<ir::KernelWords> words(const ir::Key& key) const override {
+    if (is_paddle_text_alone(key)) {
+      const ir::Value* text = key.attribute("text");
+      if (text == nullptr || text->text() == nullptr) return std::nullopt;
+      const std::string_view whole = *text->text();
+      return ir::KernelWords{base::printable(whole.substr(0, whole.find(' '))),
+                             base::printable(whole, 200), "", ""};
+    }
+    ir::Key known = key;
+    for (auto& [name, value] : known.attributes) value = filled(value);
+    return ir::common_words(known);
   }
   std::optional<std::string> native_text(const ir::Key& key) const override {
     return paddle_text_of(key);
