@@ -119,6 +119,14 @@ def lay_out_mmt(folder, root):
     return None
 
 
+def lay_out_ci(folder, root):
+    """A model and a table that answers for it without a runtime."""
+    programs = root / "tests" / "cli"
+    for command in (["paddle_program.py", "net"], ["paddle_table.py", "phone.pkl"]):
+        subprocess.run([sys.executable, programs / command[0], *command[1:]], cwd=folder, check=True)
+    return None
+
+
 def lay_out_sources(folder, root):
     (folder / "data").symlink_to(root / "data")
     return None
@@ -130,6 +138,7 @@ LAYOUTS = {
     "from-mobile-vision": lay_out_mobile_vision,
     "from-paddleslim": lay_out_paddleslim,
     "from-mmt": lay_out_mmt,
+    "ci": lay_out_ci,
 }
 
 

@@ -138,8 +138,12 @@ def make_paddle(documents):
     )
     documents.document("predict net.pdmodel --table paddle.oplat")
     documents.document("predict net.pdmodel --table few.oplat", status=4)
+    documents.document("predict net.pdmodel none.onnx --table paddle.oplat", status=3)
     documents.document("compare net.pdmodel net.pdmodel --table paddle.oplat")
     documents.document("plan net.pdmodel --plan rules:paddle-lite")
+    documents.document("plan net.pdmodel none.onnx --plan rules:paddle-lite", status=3)
+    documents.document("inspect net.pdmodel")
+    documents.document("advise net.pdmodel --table paddle.oplat --max-latency 1s --threads 2,4")
     rows = {f"swish in=(1, {c}, 56, 56) out=(1, {c}, 56, 56)": 0.1 * c for c in range(1, 81)}
     bad = rows | {"relu in=(1, 8) out=(1, 9)": 0.1}
     documents.run(

@@ -4,16 +4,45 @@
 
 namespace oplat::app {
 
+namespace {
+
+Result<table::Plan> plan_one(Session& session, const std::string& model, const ModelInputs& inputs,
+                             Events& events) {
+  OPLAT_CHECK(check_model_file(model));
+  auto plan = plan_with(session, model, inputs);
+  if (plan) {
+    warn_of_made_up_inputs(model, inputs, events);
+    warn_of_value_caveats(model, *plan, events);
+  }
+  return plan;
+}
+
+}  // namespace
+
 Result<table::Plan> runtime_plan(const RuntimePlanRequest& request, Events& events) {
   OPLAT_CHECK(check_runtime(request.runtime));
   OPLAT_CHECK(check_model_file(request.model));
   OPLAT_TRY(session, start_session(request.runtime, events));
-  auto plan = plan_with(session, request.model, request.inputs);
-  if (plan) {
-    warn_of_made_up_inputs(request.model, request.inputs, events);
-    warn_of_value_caveats(request.model, *plan, events);
+  return plan_one(session, request.model, request.inputs, events);
+}
+
+Result<std::vector<PlannedFile>> runtime_plans(const RuntimePlanRequest& request,
+                                               const std::vector<std::string>& models,
+                                               Events& events) {
+  OPLAT_CHECK(check_runtime(request.runtime));
+  OPLAT_TRY(session, start_session(request.runtime, events));
+  std::vector<PlannedFile> planned;
+  for (const std::string& model : models) {
+    events.progress({.done = static_cast<std::int64_t>(planned.size()),
+                     .total = static_cast<std::int64_t>(models.size()),
+                     .eta_s = std::nullopt,
+                     .what = "planning",
+                     .item = model});
+    planned.push_back({model, plan_one(session, model, request.inputs, events)});
+    const auto& plan = planned.back().plan;
+    if (!plan && plan.error().code == Code::Interrupted) return fail(plan.error());
   }
-  return plan;
+  return planned;
 }
 
 }  // namespace oplat::app

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/session.hpp"
 
@@ -18,5 +19,15 @@ struct RuntimePlanRequest {
 /// Checks the runtime's name and the model file, starts the runtime and asks
 /// it. Nothing is timed.
 Result<table::Plan> runtime_plan(const RuntimePlanRequest& request, Events& events);
+
+struct PlannedFile {
+  std::string model;  ///< path
+  Result<table::Plan> plan;
+};
+/// The same of several models by one worker; `request.model` is not looked at. A model that fails
+/// is an entry with its error; Code::Interrupted once `events` say cancelled.
+Result<std::vector<PlannedFile>> runtime_plans(const RuntimePlanRequest& request,
+                                               const std::vector<std::string>& models,
+                                               Events& events);
 
 }  // namespace oplat::app

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/suggestions.hpp"
 #include "compat/paddleslim/table_files.hpp"
 #include "compat/registry.hpp"
 #include "predict/ceilings.hpp"
@@ -49,6 +50,15 @@ Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& t
   }
   prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
   prediction.table_path = table.path;
+  if (!table.foreign) {
+    prediction.help.profile_command =
+        profile_command(request.model, request.inputs, table.path.string(),
+                        planned.selection.setting, request.rows);
+    if (prediction.help.by_fit > 0) {
+      OPLAT_TRY(command, fit_command(table.table(), planned.selection));
+      prediction.help.fit_command = std::move(command);
+    }
+  }
   OPLAT_TRY(ceilings, predict::find_ceilings(table.table(), planned.selection, prediction));
   PredictResult result;
   result.diagnosis = predict::diagnose(prediction, ceilings, compat::catalogue());
@@ -75,18 +85,46 @@ Result<PredictResult> predict(const PredictRequest& request, OpenedTable& table,
   return result;
 }
 
-Result<PredictResult> predict(const PredictRequest& request, Events& events) {
-  OPLAT_CHECK(check_request(request));
-  std::vector<std::string> warnings;
-  WarningsInto collected(warnings, events);
+Result<OpenedTable> open_table_of(const PredictRequest& request, Events& events) {
   const OpenTableOptions opening{request.rows, request.skip_bad_rows, request.calibrate};
   compat::paddleslim::TableName named{.hardware = request.table};
   named.threads = request.rows.threads.value_or(named.threads);
   OPLAT_TRY(path, compat::paddleslim::table_path(named, ""));
-  OPLAT_TRY(table, open_table(path, opening, collected));
+  return open_table(path, opening, events);
+}
+
+Result<PredictResult> predict(const PredictRequest& request, Events& events) {
+  OPLAT_CHECK(check_request(request));
+  std::vector<std::string> warnings;
+  WarningsInto collected(warnings, events);
+  OPLAT_TRY(table, open_table_of(request, collected));
+  const OpenTableOptions opening{request.rows, request.skip_bad_rows, request.calibrate};
   auto result = predict_from(request, table, opening, warnings, collected);
   if (!result) return fail(with_path(table, result.error()));
   return result;
+}
+
+Result<std::vector<ModelPrediction>> predict_models(const PredictModelsRequest& request,
+                                                    Events& events) {
+  if (request.each.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.each.rows.runtime));
+  OPLAT_TRY(table, open_table_of(request.each, events));
+  if (const auto selection = select_stated(table.table(), request.each.rows); !selection)
+    return fail(with_path(table, selection.error()));
+  std::vector<ModelPrediction> predictions;
+  for (const std::string& model : request.models) {
+    if (events.cancelled())
+      return fail(Code::Interrupted, "stopped after {} of {} models", predictions.size(),
+                  request.models.size());
+    events.progress({.done = static_cast<std::int64_t>(predictions.size()),
+                     .total = static_cast<std::int64_t>(request.models.size()),
+                     .eta_s = std::nullopt,
+                     .what = "predicting",
+                     .item = model});
+    PredictRequest one = request.each;
+    one.model = model;
+    predictions.push_back({model, predict(one, table, events)});
+  }
+  return predictions;
 }
 
 }  // namespace oplat::app

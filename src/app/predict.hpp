@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/events.hpp"
 #include "app/model_inputs.hpp"
@@ -50,5 +51,23 @@ struct PredictResult {
 Result<PredictResult> predict(const PredictRequest& request, Events& events);
 /// The same by a table that is open; `request.table` is not looked at. One thread at a time.
 Result<PredictResult> predict(const PredictRequest& request, OpenedTable& table, Events& events);
+
+/// Opens the table that a request names.
+Result<OpenedTable> open_table_of(const PredictRequest& request, Events& events);
+
+/// Several models, by the same rows.
+struct PredictModelsRequest {
+  std::vector<std::string> models;  ///< paths
+  PredictRequest each = {};         ///< its `model` is not looked at
+};
+struct ModelPrediction {
+  std::string model;
+  Result<PredictResult> result;
+};
+/// Predicts each: a model that fails is an entry with its error. Errors as of predict(), where all
+/// models would fail alike: the table, the runtime's name, the choice of rows; Code::Interrupted
+/// once `events` say cancelled.
+Result<std::vector<ModelPrediction>> predict_models(const PredictModelsRequest& request,
+                                                    Events& events);
 
 }  // namespace oplat::app

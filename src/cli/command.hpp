@@ -28,6 +28,8 @@ void add_tinynas_commands(const Command& app);
 void add_lut_commands(const Command& app);
 void add_paddleslim_commands(const Command& app);
 void add_search_commands(const Command& app);
+void add_advise(const Command& app);
+void add_inspect(const Command& app);
 void add_machine(const Command& app);
 void add_runtimes(const Command& app);
 void add_worker(const Command& app);

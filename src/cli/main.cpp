@@ -86,6 +86,8 @@ constexpr CommandEntry kCommands[] = {
     {"rules", cli::add_rules},
     {"estimate", cli::add_estimate},
     {"compare", cli::add_compare},
+    {"advise", cli::add_advise},
+    {"inspect", cli::add_inspect},
     {"table", cli::add_table_commands},
     {"import", cli::add_import},
     {"export", cli::add_export},

@@ -184,6 +184,65 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
   return sum;
 }
 
+/// Sums of one operator while they are made.
+struct OperatorParts {
+  OperatorSum sum;
+  double flops = 0;
+  double flops_ns = 0;  ///< of the kernels in `flops`
+  double bytes = 0;
+  double bytes_ns = 0;
+  std::map<Bound, double> bound_ns;
+};
+
+void add_kernel(OperatorParts& parts, const DistinctKernel& distinct,
+                const KernelPrediction& kernel, const KernelDiagnosis& diagnosed) {
+  const auto calls = static_cast<double>(distinct.count);
+  parts.sum.calls += distinct.count;
+  parts.sum.kernels += 1;
+  if (!kernel.latency_ns) parts.sum.missing += 1;
+  const double ns = calls * kernel.latency_ns.value_or(0);
+  parts.sum.time_ns += ns;
+  if (diagnosed.gflops_per_s) {
+    parts.flops += calls * *diagnosed.flops;
+    parts.flops_ns += ns;
+  }
+  if (diagnosed.gbytes_per_s) {
+    parts.bytes += calls * *diagnosed.bytes;
+    parts.bytes_ns += ns;
+  }
+  if (diagnosed.bound) parts.bound_ns[*diagnosed.bound] += ns;
+}
+
+OperatorSum finished(OperatorParts&& parts, const std::optional<double>& total_ns) {
+  OperatorSum& sum = parts.sum;
+  if (total_ns) sum.time_share = sum.time_ns / *total_ns;
+  if (parts.flops_ns > 0) sum.gflops_per_s = parts.flops / parts.flops_ns;
+  if (parts.bytes_ns > 0) sum.gbytes_per_s = parts.bytes / parts.bytes_ns;
+  for (const auto& [bound, ns] : parts.bound_ns)
+    if (ns > kMaxOfTheTime * sum.time_ns) sum.bound = bound;
+  return std::move(sum);
+}
+
+/// `of_key`: parallel to `distinct`.
+std::vector<OperatorSum> sum_operators(const Prediction& prediction,
+                                       const std::vector<DistinctKernel>& distinct,
+                                       const std::vector<KernelDiagnosis>& of_key) {
+  std::map<std::string_view, OperatorParts> by_type;
+  for (std::size_t i = 0; i < distinct.size(); ++i)
+    add_kernel(by_type[of_key[i].label.type], distinct[i], prediction.kernels[distinct[i].first],
+               of_key[i]);
+  const auto total_ns = positive(prediction.latency_ns);
+  std::vector<OperatorSum> sums;
+  for (auto& [type, parts] : by_type) {
+    parts.sum.type = std::string(type);
+    sums.push_back(finished(std::move(parts), total_ns));
+  }
+  std::stable_sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.time_ns, a.calls) > std::pair(b.time_ns, b.calls);
+  });
+  return sums;
+}
+
 }  // namespace
 
 std::string_view name(Bound bound) {
@@ -223,7 +282,10 @@ Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings,
     const auto key = ir::parse(kernel.key);
     of_key.push_back(key ? of_kernel(kernel, *key, ceilings, prediction.reuse_bytes, catalogue)
                          : KernelDiagnosis());
+    of_key.back().label =
+        key ? ir::make_label(*key, catalogue) : ir::label_of(kernel.key, catalogue);
   }
+  diagnosis.operators = sum_operators(prediction, grouped.distinct, of_key);
   std::map<std::pair<ir::Movement, std::optional<bool>>, MovementSum> moved;
   for (std::size_t i = 0; i < prediction.kernels.size(); ++i) {
     const KernelPrediction& kernel = prediction.kernels[i];

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "ir/key.hpp"
+#include "ir/label.hpp"
 #include "ir/movement.hpp"
 #include "predict/ceilings.hpp"
 #include "predict/prediction.hpp"
@@ -27,6 +29,7 @@ std::string_view name(Bound bound);
 
 /// Of one execution of one kernel of a plan.
 struct KernelDiagnosis {
+  ir::KernelLabel label;        ///< the kernel described for people
   std::optional<double> flops;  ///< nothing: no formula
   std::optional<double> bytes;  ///< read and written, by ir::moved_work(); nothing: sizes unknown
   std::optional<double> gflops_per_s;
@@ -85,8 +88,24 @@ struct MovementSum {
   std::optional<double> time_share;  ///< of what has a time; std::nullopt if nothing has
 };
 
+/// All kernels of one type (ir::KernelLabel::type), those without a time included.
+struct OperatorSum {
+  std::string type;
+  std::int64_t calls = 0;            ///< executions per run
+  std::int64_t kernels = 0;          ///< distinct ones
+  std::int64_t missing = 0;          ///< distinct ones without a time
+  double time_ns = 0;                ///< of one run
+  std::optional<double> time_share;  ///< of the latency; std::nullopt without one
+  /// Work over time, of the kernels of which both are known.
+  std::optional<double> gflops_per_s;
+  std::optional<double> gbytes_per_s;
+  /// What holds up most of their time; std::nullopt if no bound is known for that much.
+  std::optional<Bound> bound;
+};
+
 struct Diagnosis {
   std::vector<KernelDiagnosis> kernels;    ///< parallel to Prediction::kernels
+  std::vector<OperatorSum> operators;      ///< those that take the most time first
   std::optional<Uncertainty> uncertainty;  ///< std::nullopt if the prediction has no spread
   std::vector<MovementSum> movement;  ///< those that occur, in the order of the enumeration; what
                                       ///< the plan does not tell, the model's own, those put in

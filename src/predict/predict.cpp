@@ -15,6 +15,7 @@
 #include "base/truncated_list.hpp"
 #include "base/units.hpp"
 #include "estimate/chain.hpp"
+#include "ir/label.hpp"
 #include "ir/operand_values.hpp"
 #include "ir/value_costs.hpp"
 #include "ir/view.hpp"
@@ -249,6 +250,12 @@ Result<MissingPolicy> parse_missing_policy(std::string_view text) {
   return fail(Code::Usage, "--missing {}: expected error, roofline or zero", base::printable(text));
 }
 
+/// What a fit would add.
+struct FitHint {
+  std::string text = {};  ///< ends KernelPrediction::why; empty: nothing
+  bool helps = false;     ///< whether there are rows that no fit has learned from
+};
+
 struct Predictor::Impl {
   const table::Table* table = nullptr;
   Selection selection;
@@ -257,7 +264,7 @@ struct Predictor::Impl {
   estimate::Chain chain;
   mutable std::optional<estimate::Chain> with_physics;  ///< once asked for
   /// fit_hint(), which reads the whole fit, once asked for
-  mutable std::optional<std::string> hint;
+  mutable std::optional<FitHint> hint;
   std::unique_ptr<estimate::Estimator> exact;  ///< for views
   estimate::Estimate view;
   Composition composition;
@@ -269,36 +276,58 @@ struct Predictor::Impl {
   mutable std::optional<std::set<std::string, std::less<>>> operators;
 
   /// Why the rows teach no estimate of what they lack: nobody asked them to, or they are too few.
-  Result<std::string> fit_hint() const {
-    if (!profile) return std::string();
+  Result<FitHint> fit_hint() const {
+    if (!profile) return FitHint();
     std::int64_t timings = 0;
     for (const table::SettingId setting : rows.settings) {
       OPLAT_TRY(population, table->population_of(rows.device, setting));
       timings += population.timings;
     }
     if (timings < static_cast<std::int64_t>(estimate::kMinRowsLearned)) {
-      return fmt::format("; learning needs at least {} rows, and the table has {}",
-                         estimate::kMinRowsLearned, timings);
+      return FitHint{fmt::format("; learning needs at least {} rows, and the table has {}",
+                                 estimate::kMinRowsLearned, timings)};
     }
     OPLAT_TRY(kernels,
               table->count_kernels({rows.device, rows.settings, true}, estimate::kMinRowsLearned));
     if (kernels < estimate::kMinRowsLearned) {
-      return fmt::format(
+      return FitHint{fmt::format(
           "; learning needs rows of at least {} different kernels, and the table has {} rows of {}",
-          estimate::kMinRowsLearned, timings, kernels);
+          estimate::kMinRowsLearned, timings, kernels)};
     }
     OPLAT_TRY(found, table->find_fit(estimate::kLearnedFormat, rows.device, rows.settings.front()));
     const std::string path = base::printable(table->path().string(), 400);
     if (found && found->current) {
       OPLAT_TRY(age, estimate::age_of_fit(found->fit.blob));
-      if (age != estimate::FitAge::Newer) return std::string();
-      return fmt::format(
-          "; the table's fit was made by a newer oplat, which this one cannot read; run oplat fit "
-          "{}",
-          path);
+      if (age != estimate::FitAge::Newer) return FitHint();
+      return FitHint{
+          fmt::format("; the table's fit was made by a newer oplat, which this one cannot read; "
+                      "run oplat fit {}",
+                      path),
+          true};
     }
-    return fmt::format("; the table has {} of its {} rows; run oplat fit {}",
-                       found ? "a fit, but not" : "no fit", timings, path);
+    return FitHint{fmt::format("; the table has {} of its {} rows; run oplat fit {}",
+                               found ? "a fit, but not" : "no fit", timings, path),
+                   true};
+  }
+
+  /// Of a prediction with missing kernels.
+  Status add_help(Prediction& prediction) const {
+    if (prediction.missing.empty()) return {};
+    std::unordered_set<std::string_view> distinct;
+    for (const KernelPrediction& kernel : prediction.kernels) distinct.insert(kernel.key);
+    MissingHelp& help = prediction.help;
+    help.kernels = static_cast<std::int64_t>(distinct.size());
+    std::map<std::string, std::int64_t> types;
+    for (const std::string& key : prediction.missing) {
+      ++types[ir::label_of(key, *rows.catalogue).type];
+      if (!hint || !hint->helps) continue;
+      OPLAT_TRY(timed, times(key));
+      if (timed) ++help.by_fit;
+    }
+    help.types.assign(types.begin(), types.end());
+    std::stable_sort(help.types.begin(), help.types.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    return {};
   }
 
   /// What other rows teach says nothing of a single one of them. All rows are read the first time.
@@ -449,7 +478,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
       OPLAT_TRY(found, impl_->fit_hint());
       impl_->hint = std::move(found);
     }
-    hint = *impl_->hint;
+    hint = impl_->hint->text;
   }
   std::vector<KernelPrediction> predictions;
   predictions.reserve(kernels.size());
@@ -538,6 +567,7 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   say_steps(prediction);
   say_assumed_memory(selection, prediction);
   OPLAT_CHECK(compose(prediction));
+  OPLAT_CHECK(impl_->add_help(prediction));
   return prediction;
 }
 
@@ -570,35 +600,64 @@ void set_measured(Prediction& prediction, const MeasuredModel& measured) {
                           : "trust the measured one"));
 }
 
+std::string missing_text(const Prediction& prediction, std::string_view table) {
+  constexpr std::size_t kMaxNamedTypes = 6;
+  const auto& types = prediction.help.types;
+  std::vector<std::string> parts;
+  std::int64_t others = 0;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    // One more is named rather than called another.
+    if (i < kMaxNamedTypes || types.size() == kMaxNamedTypes + 1)
+      parts.push_back(fmt::format("{} {}", types[i].second, types[i].first));
+    else
+      others += types[i].second;
+  }
+  if (others > 0) parts.push_back(fmt::format("{} of other operators", others));
+  const std::size_t missing = prediction.missing.size();
+  return fmt::format("{} of {} kernels {} not in {}: {}", missing, prediction.help.kernels,
+                     missing == 1 ? "is" : "are", table, fmt::join(parts, ", "));
+}
+
+std::vector<std::string> missing_remedies(const Prediction& prediction) {
+  const MissingHelp& help = prediction.help;
+  std::vector<std::string> lines;
+  if (help.by_fit > 0 && !help.fit_command.empty())
+    lines.push_back(help.by_fit == static_cast<std::int64_t>(prediction.missing.size())
+                        ? fmt::format("estimate them: {}", help.fit_command)
+                        : fmt::format("estimate {} of them: {}", help.by_fit, help.fit_command));
+  if (!help.profile_command.empty())
+    lines.push_back(fmt::format("measure them: {}", help.profile_command));
+  return lines;
+}
+
 Status require_complete(const Prediction& prediction) {
   if (prediction.latency_ns) return {};
   // A kernel that was tried already is not to be tried again: its row says why it has no time.
   std::unordered_map<std::string_view, std::string_view> refused;
   for (const KernelPrediction& kernel : prediction.kernels)
     if (kernel.why.find(kNoTime) != std::string::npos) refused.emplace(kernel.key, kernel.why);
-  base::TruncatedList keys(kMaxNamedKeys);
-  std::size_t tried = 0;
+  base::TruncatedList tried(kMaxNamedKeys);
   for (const std::string& key : prediction.missing) {
     const auto at = refused.find(key);
-    if (at == refused.end()) {
-      keys.add(base::printable(key, 400));
-    } else {
-      ++tried;
-      keys.add(fmt::format("{}\n    its {}", base::printable(key, 400),
-                           base::printable(at->second, 400)));
-    }
+    if (at != refused.end())
+      tried.add(fmt::format("{}\n    its {}", base::printable(key, 400),
+                            base::printable(at->second, 400)));
   }
-  const bool open = tried < prediction.missing.size();
-  std::string advice =
-      !open ? "they were tried and have no time; "
-            : fmt::format(
-                  "measure them (with oplat profile, or with the device's own profiler and "
-                  "oplat import){}, or ",
-                  tried > 0 ? fmt::format(" but for the {} that were tried", tried) : "");
-  return fail(Code::Missing,
-              "{}: distinct kernels missing from {}: {}; {}use --missing "
-              "roofline:{}",
-              prediction.model, prediction.table_path.string(), keys.count(), advice, keys.text());
+  const bool open = tried.count() < prediction.missing.size();
+  std::vector<std::string> advice;
+  if (!open) {
+    advice.emplace_back("they were tried and have no time");
+  } else {
+    if (tried.count() > 0) advice.push_back(fmt::format("{} were tried", tried.count()));
+    const std::vector<std::string> remedies = missing_remedies(prediction);
+    advice.insert(advice.end(), remedies.begin(), remedies.end());
+    if (prediction.help.profile_command.empty())
+      advice.emplace_back(
+          "measure them with oplat profile, or with the device's own profiler and oplat import");
+  }
+  return fail(Code::Missing, "{}: {}; {}; or use --missing roofline{}{}", prediction.model,
+              missing_text(prediction, prediction.table_path.string()), fmt::join(advice, "; "),
+              tried.count() > 0 ? ":" : "", tried.text());
 }
 
 }  // namespace oplat::predict

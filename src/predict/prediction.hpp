@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/interval.hpp"
@@ -121,6 +122,19 @@ struct MeasuredModel {
   bool under_load = false;  ///< other programs ran meanwhile
 };
 
+/// What would answer the kernels that are missing.
+struct MissingHelp {
+  std::int64_t kernels = 0;  ///< distinct kernels of the plan, missing or not
+  /// Operators of the missing ones (ir::KernelLabel::type) with their distinct kernels, most first.
+  std::vector<std::pair<std::string, std::int64_t>> types;
+  /// Distinct missing kernels of operators that rows time, while there is no fit that learned from
+  /// those rows: what `oplat fit` may answer.
+  std::int64_t by_fit = 0;
+  /// Commands for a shell. Empty: a fit adds nothing; nothing here measures for the rows' runtime.
+  std::string fit_command;
+  std::string profile_command;
+};
+
 struct Prediction {
   std::string model;
   /// one run of the whole batch; nothing while kernels are missing
@@ -133,6 +147,7 @@ struct Prediction {
   Composition composition;
   Coverage coverage;
   std::vector<std::string> missing;  ///< distinct keys, in order of execution
+  MissingHelp help;                  ///< of `missing`; its commands are those of app::predict()
   MissingPolicy policy = MissingPolicy::Error;
   std::vector<KernelPrediction> kernels;  ///< in order of execution
   table::Device device;
@@ -197,7 +212,15 @@ class Predictor {
 Result<Prediction> predict(const table::Table& table, const Selection& selection,
                            const table::Plan& plan, const Options& options);
 
-/// Code::Missing with the keys where kernels have no estimate and the policy does not accept that.
+/// "82 of 83 kernels are not in the table: 45 Conv, 12 Mul and 25 others": distinct kernels. Of a
+/// prediction with missing ones. `table`: what to call it.
+std::string missing_text(const Prediction& prediction, std::string_view table = "the table");
+/// What answers them, best first: "oplat fit t.oplat may answer 64 of them", "measure them: oplat
+/// profile ...". Empty if nothing that can be said as a command does.
+std::vector<std::string> missing_remedies(const Prediction& prediction);
+
+/// Code::Missing with operators and remedies where kernels have no estimate and the policy does not
+/// accept that.
 Status require_complete(const Prediction& prediction);
 
 /// The latency, or what is known of it while kernels are missing: what shares are of.

@@ -8,13 +8,23 @@
 
 namespace oplat::report {
 
+void print_document(const PredictionList& list, std::ostream& out);
+void print_document(const PlanList& list, std::ostream& out);
+/// `oplat plan` of one model.
+void print_plan(const table::Plan& plan, std::ostream& out);
+void print_document(const AdviceReport& advice, std::ostream& out);
 void print_document(const CheckReport& check, std::ostream& out);
+void print_document(const InspectionReport& report, std::ostream& out);
 void print_document(const MachineReport& machine, std::ostream& out);
 void print_document(const ProfileReport& profile, std::ostream& out);
 void print_document(const RuntimeList& list, std::ostream& out);
 void print_document(const RuleList& list, std::ostream& out);
 
+void write_csv(const PredictionList& list, std::ostream& out);
+void write_csv(const PlanList& list, std::ostream& out);
+void write_csv(const AdviceReport& advice, std::ostream& out);
 void write_csv(const CheckReport& check, std::ostream& out);
+void write_csv(const InspectionReport& report, std::ostream& out);
 void write_csv(const MachineReport& machine, std::ostream& out);
 void write_csv(const ProfileReport& profile, std::ostream& out);
 void write_csv(const RuntimeList& list, std::ostream& out);

@@ -15,6 +15,8 @@ namespace oplat::report {
 using Forms = std::span<const std::string_view>;
 
 inline constexpr std::string_view kCommonForms[] = {"text", "json", "csv"};
+/// Of several models: also one JSON document a line, in which each is an entry.
+inline constexpr std::string_view kListForms[] = {"text", "json", "csv", "jsonl"};
 inline constexpr std::string_view kFormsWithPage[] = {"text", "json", "csv", "html"};
 
 /// The forms of one kind of document, by its type.
@@ -24,6 +26,8 @@ constexpr Forms forms() {
                 std::is_same_v<Document, predict::Validation> ||
                 std::is_same_v<Document, MachineReport> || std::is_same_v<Document, ForeignReport>)
     return kFormsWithPage;
+  if constexpr (std::is_same_v<Document, PredictionList> || std::is_same_v<Document, PlanList>)
+    return kListForms;
   return kCommonForms;
 }
 

@@ -18,6 +18,7 @@ namespace oplat::report {
 namespace {
 
 constexpr std::size_t kCostliestOnPage = 10;
+constexpr std::size_t kOperatorsOnPage = 20;
 constexpr std::size_t kUncertainOnPage = 5;
 constexpr std::size_t kKeyOnPage = 160;
 
@@ -70,9 +71,7 @@ void print_head(const predict::Prediction& p, std::ostream& out) {
              fmt::format("predicted latency of one run, batch {}, on {}, ", p.batch, p.device.name))
       << html_text(table::describe(p.setting)) << "</p>\n";
   if (!p.latency_ns) {
-    out << "<p class=\"big none\">no latency</p>\n<p>"
-        << html_text(fmt::format("Distinct kernels without an estimate: {}.", p.missing.size()))
-        << "</p>\n";
+    out << "<p class=\"big none\">no latency</p>\n";
     return;
   }
   out << "<p class=\"big\">" << html_text(base::duration_text(*p.latency_ns)) << "</p>\n";
@@ -90,7 +89,7 @@ void print_sources(const predict::Prediction& p, std::ostream& out) {
   const double known = predict::known_ns(p);
   print_heading(out, "Where the time comes from");
   std::vector<HtmlPart> parts;
-  HtmlTable table({"source", "kernels", "time", "share"});
+  HtmlTable table({"source", "calls", "time", "share"});
   for (const auto& [source, count] : p.coverage.count) {
     const auto share = p.coverage.time.find(source);
     const bool timed = share != p.coverage.time.end();
@@ -98,36 +97,65 @@ void print_sources(const predict::Prediction& p, std::ostream& out) {
     if (timed && share->second > 0)
       parts.push_back({std::string(estimate::name(source)), time, share->second, shade_of(source)});
     table.add({words_cell(estimate::name(source)), number_cell(std::to_string(count)),
-               number_cell(time), number_cell(timed ? share_text(share->second) : "-")});
+               number_cell(time),
+               number_cell(timed && p.latency_ns ? share_text(share->second) : "-")});
   }
   if (p.coverage.overhead) {
     const std::string time = base::duration_text(*p.coverage.overhead * known);
     parts.push_back({"overhead", time, *p.coverage.overhead, kOverheadShade});
     table.add({words_cell("overhead"), number_cell("-"), number_cell(time),
-               number_cell(share_text(*p.coverage.overhead))});
+               number_cell(p.latency_ns ? share_text(*p.coverage.overhead) : "-")});
   }
-  print_parts(out, parts);
+  if (p.latency_ns) print_parts(out, parts);
   table.print(out);
 }
 
-void print_costliest_on_page(const PredictionReport& report, std::ostream& out) {
+void print_operators_on_page(const predict::Diagnosis& diagnosis, std::ostream& out) {
+  const OperatorLines lines = operator_lines(diagnosis, kOperatorsOnPage);
+  if (lines.shown.empty()) return;
+  print_heading(out, "By operator");
+  std::vector<std::string> columns = {"operator", "calls", "time", "share", "rate", "bound"};
+  if (lines.has_missing) columns.emplace_back("missing kernels");
+  HtmlTable table(columns);
+  for (const OperatorLine& one : lines.shown) {
+    std::vector<HtmlCell> cells = {words_cell(one.name),  number_cell(one.calls),
+                                   number_cell(one.time), number_cell(one.share),
+                                   number_cell(one.rate), words_cell(one.bound)};
+    if (lines.has_missing) cells.push_back(number_cell(one.missing));
+    table.add(std::move(cells));
+  }
+  table.print(out);
+}
+
+/// The label, and its key where keys are wanted.
+HtmlCell kernel_cell(const PredictionReport& report, std::size_t kernel, const Options& options,
+                     std::size_t max = kKeyOnPage) {
+  if (options.keys) return key_cell(report.prediction.kernels.at(kernel).key, max);
+  return words_cell(report.diagnosis.kernels.at(kernel).label.text);
+}
+std::string_view kernel_column(const Options& options) { return options.keys ? "key" : "kernel"; }
+
+void print_costliest_on_page(const PredictionReport& report, const Options& options,
+                             std::ostream& out) {
   const predict::Prediction& p = report.prediction;
   const auto costly = costliest(p, kCostliestOnPage);
   if (costly.empty()) return;
   const double known = predict::known_ns(p);
   print_heading(out, "Costliest kernels");
-  HtmlTable table({"name", "share", "time", "count", "GFLOP/s", "GB/s", "bound", "source", "key"});
+  HtmlTable table({std::string(kernel_column(options)), "share", "time", "calls", "rate", "bound",
+                   "source", "name"});
   for (const CostlyKernel& one : costly) {
     const auto& kernel = p.kernels[one.first];
     const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(one.first);
     const std::string places =
         one.places > 1 ? fmt::format(" and {} more", one.places - 1) : std::string();
-    table.add({words_cell((kernel.name.empty() ? "-" : kernel.name) + places),
-               number_cell(share_text(one.time_ns / known)),
+    table.add({kernel_cell(report, one.first, options),
+               number_cell(p.latency_ns ? share_text(one.time_ns / known) : "-"),
                number_cell(base::duration_text(one.time_ns)),
-               number_cell(std::to_string(one.count)), number_cell(rate_on_page(more.gflops_per_s)),
-               number_cell(rate_on_page(more.gbytes_per_s)), words_cell(bound_text(more)),
-               words_cell(estimate::name(kernel.source)), key_cell(kernel.key)});
+               number_cell(std::to_string(one.count)),
+               number_cell(bounding_rate(more.bound, more.gflops_per_s, more.gbytes_per_s)),
+               words_cell(bound_text(more)), words_cell(estimate::name(kernel.source)),
+               words_cell((kernel.name.empty() ? "-" : kernel.name) + places)});
   }
   table.print(out);
 }
@@ -142,14 +170,14 @@ void print_uncertainty_on_page(const PredictionReport& report, const Options& op
   if (uncertainty->mismatch > 0) parts.push_back({"mismatch", "", uncertainty->mismatch, 5});
   out << "<p class=\"dim\">Shares of the variance.</p>\n";
   print_parts(out, parts);
-  HtmlTable table({"name", "share", "count", "source", "to do", "key"});
+  HtmlTable table(
+      {std::string(kernel_column(options)), "share", "count", "source", "to do", "name"});
   for (std::size_t i = 0; i < uncertainty->most.size() && i < kUncertainOnPage; ++i) {
     const predict::UncertainKernel& one = uncertainty->most[i];
     const auto& kernel = report.prediction.kernels.at(one.first);
-    table.add({words_cell(kernel.name.empty() ? "-" : kernel.name),
-               number_cell(share_text(one.share)), number_cell(std::to_string(one.count)),
-               words_cell(estimate::name(kernel.source)), words_cell(name(one.remedy)),
-               key_cell(kernel.key)});
+    table.add({kernel_cell(report, one.first, options), number_cell(share_text(one.share)),
+               number_cell(std::to_string(one.count)), words_cell(estimate::name(kernel.source)),
+               words_cell(name(one.remedy)), words_cell(kernel.name.empty() ? "-" : kernel.name)});
   }
   if (!table.empty()) table.print(out);
   const std::vector<std::string> remedies = remedy_lines(report, options);
@@ -178,10 +206,15 @@ void print_movement_on_page(const predict::Diagnosis& diagnosis, std::ostream& o
 void print_missing(const predict::Prediction& p, std::ostream& out) {
   if (p.missing.empty()) return;
   print_heading(out, "Missing kernels");
-  out << "<ul>\n";
+  const std::vector<std::string> lines = missing_lines(p);
+  out << "<p>" << html_text(lines.front()) << "</p>\n";
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    out << "<p><code>" << html_text(lines[i]) << "</code></p>\n";
+  out << "<details><summary>" << html_text(fmt::format("All {} keys", p.missing.size()))
+      << "</summary>\n<ul>\n";
   for (const std::string& key : p.missing)
     out << "<li><code>" << html_text(key) << "</code></li>\n";
-  out << "</ul>\n";
+  out << "</ul>\n</details>\n";
 }
 
 void print_origin(const predict::Prediction& p, std::ostream& out) {
@@ -194,7 +227,7 @@ void print_origin(const predict::Prediction& p, std::ostream& out) {
   const std::pair<std::string, std::string> facts[] = {
       {"table", p.table_path.string()},
       {"plan", p.plan_source},
-      {"kernels executed", std::to_string(c.n_kernels)},
+      {"kernel calls", std::to_string(c.n_kernels)},
       {"weights and activations", base::bytes_text(p.reuse_bytes)},
       {"composition", terms},
       {"calibration", composition_text(c)}};
@@ -208,12 +241,12 @@ void print_all_kernels(const PredictionReport& report, bool open, std::ostream& 
   out << (open ? "<details open>" : "<details>") << "<summary>"
       << html_text(fmt::format("All {} kernels in order of execution", p.kernels.size()))
       << "</summary>\n";
-  HtmlTable table(
-      {"name", "count", "each", "+-", "GFLOP/s", "GB/s", "bound", "source", "why", "key"});
+  HtmlTable table({"name", "kernel", "count", "each", "+-", "GFLOP/s", "GB/s", "bound", "source",
+                   "why", "key"});
   for (std::size_t i = 0; i < p.kernels.size(); ++i) {
     const predict::KernelPrediction& kernel = p.kernels[i];
     const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(i);
-    table.add({words_cell(kernel.name.empty() ? "-" : kernel.name),
+    table.add({words_cell(kernel.name.empty() ? "-" : kernel.name), words_cell(more.label.text),
                number_cell(std::to_string(kernel.count)), number_cell(time_text(kernel.latency_ns)),
                number_cell(kernel.sd_log ? share_text(*kernel.sd_log) : "-"),
                number_cell(rate_on_page(more.gflops_per_s)),
@@ -234,7 +267,8 @@ void write_page_part(const PredictionReport& report, const Options& options, std
   print_cautions(out, p.mismatch, p.warnings);
   print_missing(p, out);
   print_sources(p, out);
-  print_costliest_on_page(report, out);
+  print_operators_on_page(report.diagnosis, out);
+  print_costliest_on_page(report, options, out);
   if (options.per_op) print_all_kernels(report, false, out);
 }
 
@@ -247,7 +281,8 @@ void write_page(const PredictionReport& report, const Options& options, std::ost
   print_cautions(out, p.mismatch, p.warnings);
   print_missing(p, out);
   print_sources(p, out);
-  print_costliest_on_page(report, out);
+  print_operators_on_page(report.diagnosis, out);
+  print_costliest_on_page(report, options, out);
   print_uncertainty_on_page(report, options, out);
   print_movement_on_page(report.diagnosis, out);
   print_device(out, p.device, p.setting);

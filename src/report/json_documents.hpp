@@ -6,7 +6,9 @@
 
 namespace oplat::report {
 
+Json json_document(const AdviceReport& advice);
 Json json_document(const CheckReport& check);
+Json json_document(const InspectionReport& report);
 Json json_document(const MachineReport& machine);
 Json json_document(const ProfileReport& profile);
 Json json_document(const RuntimeList& list);

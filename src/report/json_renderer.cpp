@@ -24,6 +24,7 @@ Json kernels_of(const PredictionReport& report) {
   Json list = json_of(report.prediction.kernels);
   for (std::size_t i = 0; i < list.size(); ++i) {
     const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(i);
+    list[i]["label"] = more.label.text;
     list[i]["flops"] = number(more.flops);
     list[i]["bytes"] = number(more.bytes);
     list[i]["gflops_per_s"] = number(more.gflops_per_s);
@@ -35,6 +36,30 @@ Json kernels_of(const PredictionReport& report) {
     list[i]["by_runtime"] = flag(more.put_in);
   }
   return list;
+}
+
+Json operators_of(const predict::Diagnosis& diagnosis) {
+  Json list = Json::array();
+  for (const predict::OperatorSum& sum : diagnosis.operators)
+    list.push_back({{"operator", sum.type},
+                    {"calls", sum.calls},
+                    {"kernels", sum.kernels},
+                    {"missing", sum.missing},
+                    {"time_ns", sum.time_ns},
+                    {"time_share", number(sum.time_share)},
+                    {"gflops_per_s", number(sum.gflops_per_s)},
+                    {"gbytes_per_s", number(sum.gbytes_per_s)},
+                    {"bound", word(sum.bound)}});
+  return list;
+}
+
+Json commands_of(const predict::Prediction& prediction) {
+  Json commands = Json::array();
+  if (prediction.missing.empty()) return commands;
+  for (const std::string* command :
+       {&prediction.help.fit_command, &prediction.help.profile_command})
+    if (!command->empty()) commands.push_back(*command);
+  return commands;
 }
 
 Json uncertainty_of(const PredictionReport& report) {
@@ -96,6 +121,7 @@ Json document(const PredictionReport& report) {
   for (const auto& [source, n] : p.coverage.count) count[std::string(estimate::name(source))] = n;
   Json json;
   json["schema"] = "oplat.prediction/1";
+  json["model"] = p.model;
   json["latency_ns"] = number(p.latency_ns);
   json["interval_ns"] = json_of(p.interval);
   json["level"] = p.level;
@@ -113,6 +139,8 @@ Json document(const PredictionReport& report) {
                          {"calibration_models", p.composition.calibration_models}};
   json["coverage"] = {{"time", std::move(time)}, {"count", std::move(count)}};
   json["missing"] = p.missing;
+  json["missing_commands"] = commands_of(p);
+  json["by_operator"] = operators_of(report.diagnosis);
   json["kernels"] = kernels_of(report);
   json["uncertainty"] = uncertainty_of(report);
   json["inserted"] = inserted_of(report.diagnosis);
@@ -264,6 +292,37 @@ Json document(const RowListing& listing) {
   return {{"schema", "oplat.rows/1"}, {"cut", listing.cut}, {"rows", std::move(rows)}};
 }
 
+Json error_of(const std::optional<Error>& error) {
+  if (!error) return nullptr;
+  return {{"code", code_name(error->code)}, {"message", error->message}};
+}
+
+std::vector<Json> entries_of(const PredictionList& list) {
+  std::vector<Json> entries;
+  for (const auto& entry : list.models)
+    entries.push_back({{"model", entry.model},
+                       {"error", error_of(entry.error)},
+                       {"prediction", entry.report ? document(*entry.report) : Json(nullptr)}});
+  return entries;
+}
+
+std::vector<Json> entries_of(const PlanList& list) {
+  std::vector<Json> entries;
+  for (const auto& entry : list.models)
+    entries.push_back({{"model", entry.model},
+                       {"error", error_of(entry.error)},
+                       {"plan", entry.plan ? document(entry.plan->plan) : Json(nullptr)}});
+  return entries;
+}
+
+Json document(const PredictionList& list) {
+  return {{"schema", "oplat.predictions/1"}, {"models", entries_of(list)}};
+}
+
+Json document(const PlanList& list) {
+  return {{"schema", "oplat.plans/1"}, {"models", entries_of(list)}};
+}
+
 Json document(const Verification& verification) { return verification_document(verification); }
 Json document(const FitReport& fit) { return fit_document(fit); }
 Json document(const AccuracyReport& accuracy) { return accuracy_document(accuracy); }
@@ -277,24 +336,46 @@ Json document(const Document& other) { return json_document(other); }
 bool leaves_warnings_to_others(const ReportModel& model) {
   return std::holds_alternative<table::Plan>(model.subject) ||
          std::holds_alternative<RulesPlan>(model.subject) ||
+         std::holds_alternative<PlanList>(model.subject) ||
          std::holds_alternative<Measurement>(model.subject) ||
          std::holds_alternative<ProfileReport>(model.subject);
 }
 
+/// Names come from untrusted files and need not be UTF-8: replaced, so that the document stays
+/// JSON.
+std::string printed(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+class JsonLines final : public Renderer {
+  std::string_view do_name() const override { return "jsonl"; }
+  Status do_render(const ReportModel& model, std::ostream& out) const override {
+    return std::visit(
+        [&](const auto& subject) -> Status {
+          if constexpr (requires { entries_of(subject); }) {
+            for (const Json& entry : entries_of(subject)) out << printed(entry, -1);
+            return {};
+          } else {
+            return fail(Code::Internal, "a document of one model reached the renderer of lines");
+          }
+        },
+        model.subject);
+  }
+};
+
 class JsonRenderer final : public Renderer {
   std::string_view do_name() const override { return "json"; }
   Status do_render(const ReportModel& model, std::ostream& out) const override {
-    // Names come from untrusted files and need not be UTF-8: replaced, so that the document stays
-    // JSON.
     Json made = std::visit([](const auto& subject) { return document(subject); }, model.subject);
     if (leaves_warnings_to_others(model)) made["warnings"] = model.warnings;
-    out << made.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    out << printed(made, 2);
     return {};
   }
 };
 
 }  // namespace
 
+std::unique_ptr<Renderer> create_json_lines_renderer() { return std::make_unique<JsonLines>(); }
 std::unique_ptr<Renderer> create_json_renderer() { return std::make_unique<JsonRenderer>(); }
 
 }  // namespace oplat::report

@@ -15,6 +15,7 @@ namespace {
 constexpr RendererEntry kRenderers[] = {{"text", create_text_renderer},
                                         {"json", create_json_renderer},
                                         {"csv", create_csv_renderer},
+                                        {"jsonl", create_json_lines_renderer},
                                         {"html", create_html_renderer}};
 
 }  // namespace

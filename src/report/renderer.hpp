@@ -29,7 +29,7 @@ struct RendererEntry {
   std::string_view name;
   std::unique_ptr<Renderer> (*create)();
 };
-/// "text", "json", "csv", "html".
+/// "text", "json", "csv", "jsonl", "html".
 std::span<const RendererEntry> renderers();
 /// Code::Usage with the known names.
 Result<std::unique_ptr<Renderer>> find_renderer(std::string_view name);

@@ -10,6 +10,7 @@ namespace oplat::report {
 
 std::unique_ptr<Renderer> create_text_renderer();
 std::unique_ptr<Renderer> create_json_renderer();
+std::unique_ptr<Renderer> create_json_lines_renderer();
 std::unique_ptr<Renderer> create_csv_renderer();
 std::unique_ptr<Renderer> create_html_renderer();
 

@@ -15,22 +15,19 @@
 #include "predict/prediction.hpp"
 #include "predict/validation.hpp"
 #include "report/accuracy_report.hpp"
+#include "report/advice.hpp"
 #include "report/check_report.hpp"
 #include "report/fit_report.hpp"
 #include "report/foreign_document.hpp"
+#include "report/inspection.hpp"
 #include "report/lists.hpp"
 #include "report/machine_report.hpp"
+#include "report/model_lists.hpp"
 #include "report/profile_report.hpp"
 #include "report/verification.hpp"
 #include "table/table.hpp"
 
 namespace oplat::report {
-
-/// `oplat predict MODEL`.
-struct PredictionReport {
-  predict::Prediction prediction;
-  predict::Diagnosis diagnosis;  ///< of this very prediction
-};
 
 /// `oplat compare A B`.
 struct Comparison {
@@ -97,6 +94,7 @@ Result<RowListing> table_rows(const table::Table& table, std::int64_t most = 1'0
 
 struct Options {
   bool per_op = false;  ///< text, html: every kernel, not only the costliest
+  bool keys = false;    ///< text, html: the keys of kernels next to their labels
   bool colour = false;  ///< text: escape sequences for a terminal
   /// oplat has a worker of the rows' runtime, so that `oplat profile` is of use
   bool measures_here = true;
@@ -106,10 +104,10 @@ struct Options {
 
 /// One report. The plan is that of `oplat plan`.
 struct ReportModel {
-  std::variant<PredictionReport, Comparison, Measurement, predict::Validation, table::Plan,
-               RulesPlan, EstimateListing, TableInfo, RowListing, Verification, FitReport,
-               AccuracyReport, CheckReport, ProfileReport, RuntimeList, RuleList, MachineReport,
-               ForeignReport>
+  std::variant<PredictionReport, PredictionList, PlanList, Comparison, Measurement,
+               predict::Validation, table::Plan, RulesPlan, EstimateListing, TableInfo, RowListing,
+               Verification, FitReport, AccuracyReport, CheckReport, ProfileReport, RuntimeList,
+               RuleList, MachineReport, InspectionReport, AdviceReport, ForeignReport>
       subject;
   Options options;
   /// JSON of plans, campaigns and measurements, whose other forms leave them to standard error.

@@ -16,6 +16,7 @@ namespace oplat::report {
 namespace {
 
 constexpr std::size_t kCostliest = 5;
+constexpr std::size_t kOperatorsShown = 12;
 constexpr std::size_t kUncertainShown = 3;
 /// A part of the variance that is worth a word: without it the interval would be a tenth narrower.
 constexpr double kMuch = 0.2;
@@ -57,19 +58,21 @@ std::string rate_text(const std::optional<double>& rate) {
   return rate ? fmt::format("{:.3g}", *rate) : "-";
 }
 
-void print_kernel_table(const PredictionReport& report, std::ostream& out) {
-  TextTable table({{"name"},
-                   {"count", Align::Right},
-                   {"each", Align::Right},
-                   {"+-", Align::Right},
-                   {"share", Align::Right},
-                   {"GFLOP/s", Align::Right},
-                   {"GB/s", Align::Right},
-                   {"bound"},
-                   {"of variance", Align::Right},
-                   {"source"},
-                   {"why"},
-                   {"key"}});
+void print_kernel_table(const PredictionReport& report, const Options& options, std::ostream& out) {
+  std::vector<TextTable::Column> columns = {{"name"},
+                                            {"count", Align::Right},
+                                            {"each", Align::Right},
+                                            {"+-", Align::Right},
+                                            {"share", Align::Right},
+                                            {"GFLOP/s", Align::Right},
+                                            {"GB/s", Align::Right},
+                                            {"bound"},
+                                            {"of variance", Align::Right},
+                                            {"source"},
+                                            {"kernel"},
+                                            {"why"}};
+  if (options.keys) columns.push_back({"key"});
+  TextTable table(std::move(columns));
   const auto& total = report.prediction.latency_ns;
   for (std::size_t i = 0; i < report.prediction.kernels.size(); ++i) {
     const auto& kernel = report.prediction.kernels[i];
@@ -77,31 +80,67 @@ void print_kernel_table(const PredictionReport& report, std::ostream& out) {
     std::string share = "-";
     if (kernel.latency_ns && total && *total > 0)
       share = share_text(static_cast<double>(kernel.count) * *kernel.latency_ns / *total);
-    table.add({kernel_name_text(kernel.name, kLongName), std::to_string(kernel.count),
-               time_text(kernel.latency_ns), percent_of_spread(kernel.sd_log), share,
-               rate_text(more.gflops_per_s), rate_text(more.gbytes_per_s), bound_text(more),
-               more.uncertainty_share ? share_text(*more.uncertainty_share) : "-",
-               std::string(estimate::name(kernel.source)),
-               base::printable(kernel.why, kPredictionWholeKey),
-               base::printable(kernel.key, kPredictionWholeKey)});
+    std::vector<std::string> cells = {
+        kernel_name_text(kernel.name, kLongName),
+        std::to_string(kernel.count),
+        time_text(kernel.latency_ns),
+        percent_of_spread(kernel.sd_log),
+        share,
+        rate_text(more.gflops_per_s),
+        rate_text(more.gbytes_per_s),
+        bound_text(more),
+        more.uncertainty_share ? share_text(*more.uncertainty_share) : "-",
+        std::string(estimate::name(kernel.source)),
+        more.label.text,
+        base::printable(kernel.why, kPredictionWholeKey)};
+    if (options.keys) cells.push_back(base::printable(kernel.key, kPredictionWholeKey));
+    table.add(std::move(cells));
   }
   if (!table.empty()) table.print(out);
 }
 
+/// Without a latency there is nothing that times are shares of.
 void print_coverage(const predict::Prediction& prediction, std::ostream& out) {
   const double known = known_ns(prediction);
-  TextTable table(
-      {{"source"}, {"kernels", Align::Right}, {"time", Align::Right}, {"share", Align::Right}});
+  const bool has_total = prediction.latency_ns.has_value();
+  std::vector<TextTable::Column> columns = {
+      {"source"}, {"calls", Align::Right}, {"time", Align::Right}};
+  if (has_total) columns.push_back({"share", Align::Right});
+  TextTable table(std::move(columns));
+  const auto line = [&](std::string source, std::string calls, const std::optional<double>& share) {
+    std::vector<std::string> cells = {std::move(source), std::move(calls),
+                                      share ? base::duration_text(*share * known) : "-"};
+    if (has_total) cells.push_back(share ? share_text(*share) : "-");
+    table.add(std::move(cells));
+  };
   for (const auto& [source, count] : prediction.coverage.count) {
     const auto share = prediction.coverage.time.find(source);
-    const bool timed = share != prediction.coverage.time.end();
-    table.add({std::string(estimate::name(source)), std::to_string(count),
-               timed ? base::duration_text(share->second * known) : "-",
-               timed ? share_text(share->second) : "-"});
+    line(std::string(estimate::name(source)), std::to_string(count),
+         share != prediction.coverage.time.end() ? std::optional(share->second) : std::nullopt);
   }
-  if (prediction.coverage.overhead)
-    table.add({"overhead", "", base::duration_text(*prediction.coverage.overhead * known),
-               share_text(*prediction.coverage.overhead)});
+  if (prediction.coverage.overhead) line("overhead", "", prediction.coverage.overhead);
+  table.print(out);
+}
+
+void print_operators(const predict::Diagnosis& diagnosis, std::ostream& out) {
+  const OperatorLines lines = operator_lines(diagnosis, kOperatorsShown);
+  if (lines.shown.empty()) return;
+  std::vector<TextTable::Column> columns = {
+      {"operator"}, {"calls", Align::Right}, {"time", Align::Right}};
+  if (lines.has_shares) columns.push_back({"share", Align::Right});
+  if (lines.has_missing) columns.push_back({"missing kernels", Align::Right});
+  columns.push_back({"rate", Align::Right});
+  columns.push_back({"bound"});
+  TextTable table(std::move(columns));
+  for (const OperatorLine& one : lines.shown) {
+    std::vector<std::string> cells = {one.name, one.calls, one.time};
+    if (lines.has_shares) cells.push_back(one.share);
+    if (lines.has_missing) cells.push_back(one.missing);
+    cells.push_back(one.rate);
+    cells.push_back(one.bound);
+    table.add(std::move(cells));
+  }
+  out << "\n";
   table.print(out);
 }
 
@@ -110,29 +149,46 @@ std::string places_text(const predict::KernelPrediction& kernel, std::size_t pla
          (places > 1 ? fmt::format(" and {} more", places - 1) : "");
 }
 
-void print_costliest(const PredictionReport& report, std::ostream& out) {
+/// "12 calls, 106 GFLOP/s, compute 90 %, measured".
+std::string facts_text(const predict::KernelDiagnosis& more, const CostlyKernel& one,
+                       estimate::Source source) {
+  std::vector<std::string> facts = {fmt::format("{} call{}", one.count, one.count == 1 ? "" : "s")};
+  if (const std::string rate = bounding_rate(more.bound, more.gflops_per_s, more.gbytes_per_s);
+      rate != "-")
+    facts.push_back(rate);
+  if (more.bound_share) facts.push_back(bound_text(more));
+  facts.emplace_back(estimate::name(source));
+  return base::join(facts, ", ");
+}
+
+/// Each with its label, and a line of facts below: side by side they would not fit.
+void print_costliest(const PredictionReport& report, const Options& options, std::ostream& out) {
   const predict::Prediction& prediction = report.prediction;
   const auto costly = costliest(prediction, kCostliest);
   if (costly.empty()) return;
+  const bool has_total = prediction.latency_ns.has_value();
   const double known = known_ns(prediction);
   out << "\ncostliest kernels\n";
-  TextTable table({{"share", Align::Right},
-                   {"time", Align::Right},
-                   {"count", Align::Right},
-                   {"GFLOP/s", Align::Right},
-                   {"GB/s", Align::Right},
-                   {"bound"},
-                   {"source"},
-                   {"name"},
-                   {"key"}});
+  std::vector<TextTable::Column> columns;
+  if (has_total) columns.push_back({"share", Align::Right});
+  columns.push_back({"time", Align::Right});
+  columns.push_back({"kernel"});
+  TextTable table(std::move(columns));
+  const auto line = [&](std::string share, std::string time, std::string text) {
+    std::vector<std::string> cells;
+    if (has_total) cells.push_back(std::move(share));
+    cells.push_back(std::move(time));
+    cells.push_back(std::move(text));
+    table.add(std::move(cells));
+  };
   for (const CostlyKernel& one : costly) {
     const auto& kernel = prediction.kernels[one.first];
     const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(one.first);
-    table.add({share_text(one.time_ns / known), base::duration_text(one.time_ns),
-               std::to_string(one.count), rate_text(more.gflops_per_s),
-               rate_text(more.gbytes_per_s), bound_text(more),
-               std::string(estimate::name(kernel.source)), places_text(kernel, one.places),
-               base::printable(kernel.key, kShortKey)});
+    line(share_text(one.time_ns / known), base::duration_text(one.time_ns), more.label.text);
+    std::string facts = "  " + facts_text(more, one, kernel.source);
+    if (!kernel.name.empty()) facts += "; " + places_text(kernel, one.places);
+    line("", "", facts);
+    if (options.keys) line("", "", "  " + base::printable(kernel.key, kPredictionWholeKey));
   }
   table.print(out);
 }
@@ -154,13 +210,15 @@ void print_uncertainty(const PredictionReport& report, const Options& options, s
                    {"source"},
                    {"to do"},
                    {"name"},
-                   {"key"}});
+                   {options.keys ? "key" : "kernel"}});
   for (std::size_t i = 0; i < uncertainty->most.size() && i < kUncertainShown; ++i) {
     const predict::UncertainKernel& one = uncertainty->most[i];
     const auto& kernel = p.kernels.at(one.first);
     table.add({share_text(one.share), percent_of_spread(kernel.sd_log), std::to_string(one.count),
                std::string(estimate::name(kernel.source)), std::string(name(one.remedy)),
-               places_text(kernel, one.places), base::printable(kernel.key, kShortKey)});
+               places_text(kernel, one.places),
+               options.keys ? base::printable(kernel.key, kPredictionWholeKey)
+                            : report.diagnosis.kernels.at(one.first).label.text});
   }
   if (!table.empty()) table.print(out);
   for (const std::string& line : remedy_lines(report, options)) out << line << "\n";
@@ -198,6 +256,53 @@ std::string bound_text(const predict::KernelDiagnosis& diagnosis) {
                      100 * *diagnosis.bound_share);
 }
 
+std::string bounding_rate(const std::optional<predict::Bound>& bound,
+                          const std::optional<double>& gflops_per_s,
+                          const std::optional<double>& gbytes_per_s) {
+  const bool by_bytes = bound ? bound == predict::Bound::Memory : !gflops_per_s;
+  if (bound == predict::Bound::Overhead) return "-";
+  if (by_bytes || !gflops_per_s || *gflops_per_s <= 0)
+    return gbytes_per_s ? fmt::format("{:.3g} GB/s", *gbytes_per_s) : "-";
+  return fmt::format("{:.3g} GFLOP/s", *gflops_per_s);
+}
+
+OperatorLines operator_lines(const predict::Diagnosis& diagnosis, std::size_t max) {
+  OperatorLines lines;
+  predict::OperatorSum others;
+  std::size_t left = 0;
+  const auto add = [&](const predict::OperatorSum& sum, std::string name, std::string rate) {
+    lines.has_shares = lines.has_shares || sum.time_share.has_value();
+    lines.has_missing = lines.has_missing || sum.missing > 0;
+    lines.shown.push_back({std::move(name), std::to_string(sum.calls),
+                           sum.missing < sum.kernels ? base::duration_text(sum.time_ns) : "-",
+                           sum.time_share ? share_text(*sum.time_share) : "-",
+                           sum.missing > 0 ? fmt::format("{} of {}", sum.missing, sum.kernels) : "",
+                           std::move(rate),
+                           sum.bound ? std::string(predict::name(*sum.bound)) : "-"});
+  };
+  for (const predict::OperatorSum& sum : diagnosis.operators) {
+    if (sum.time_ns <= 0 && sum.missing == 0) continue;
+    if (lines.shown.size() < max) {
+      add(sum, sum.type, bounding_rate(sum.bound, sum.gflops_per_s, sum.gbytes_per_s));
+      continue;
+    }
+    ++left;
+    others.calls += sum.calls;
+    others.kernels += sum.kernels;
+    others.missing += sum.missing;
+    others.time_ns += sum.time_ns;
+    if (sum.time_share) others.time_share = others.time_share.value_or(0) + *sum.time_share;
+  }
+  if (left > 0) add(others, fmt::format("{} others", left), "-");
+  return lines;
+}
+
+std::vector<std::string> missing_lines(const predict::Prediction& prediction) {
+  std::vector<std::string> lines = {predict::missing_text(prediction)};
+  for (std::string& line : predict::missing_remedies(prediction)) lines.push_back(std::move(line));
+  return lines;
+}
+
 std::string measured_text(const predict::MeasuredModel& measured) {
   return fmt::format("measured: {} ({}, 95 % CI of the median){}",
                      base::duration_text(measured.median_ns),
@@ -230,17 +335,14 @@ std::vector<std::string> remedy_lines(const PredictionReport& report, const Opti
                                             : "a narrower interval needs a fit on whole models: "
                                               "oplat profile --model, then oplat fit");
   if (measure && !options.measures_here)
-    lines.push_back(
-        fmt::format("a narrower interval needs rows of the keys above: measure them on the device "
-                    "with the tools of {}, then oplat import",
-                    name_text(p.setting.runtime)));
-  if ((measure || more_blocks) && options.measures_here)
-    lines.push_back(
-        fmt::format("a narrower interval needs the keys above {} (one a line in FILE): oplat "
-                    "profile --keys FILE --table {} --runtime {} --threads {}",
-                    measure ? "measured" : "measured in more blocks",
-                    base::printable(p.table_path.string(), kShortKey), name_text(p.setting.runtime),
-                    p.setting.threads));
+    lines.push_back(fmt::format(
+        "a narrower interval needs rows of the kernels above: measure them on the device "
+        "with the tools of {}, then oplat import (--keys shows their keys)",
+        name_text(p.setting.runtime)));
+  if ((measure || more_blocks) && options.measures_here && !p.help.profile_command.empty())
+    lines.push_back(fmt::format("a narrower interval needs the kernels above {}: {}",
+                                measure ? "measured" : "measured in more blocks",
+                                p.help.profile_command));
   return lines;
 }
 
@@ -249,28 +351,31 @@ void print_prediction(const PredictionReport& report, const Options& options, st
   const Paint paint{options.colour};
   out << fmt::format("{}, batch {}, on {}, {}\n", name_text(p.model, kShortKey), p.batch,
                      name_text(p.device.name), base::printable(table::describe(p.setting), 400));
-  if (p.latency_ns)
-    out << paint.bold(latency_text(*p.latency_ns, p.interval, p.level)) << "\n";
-  else
-    out << paint.alarm(fmt::format("no latency: {} distinct kernels are missing", p.missing.size()))
-        << "\n";
+  if (p.latency_ns) out << paint.bold(latency_text(*p.latency_ns, p.interval, p.level)) << "\n";
   if (p.measured) out << measured_text(*p.measured) << "\n";
+  if (!p.missing.empty()) {
+    const std::vector<std::string> lines = missing_lines(p);
+    out << paint.alarm((p.latency_ns ? "" : "no latency: ") + lines.front()) << "\n";
+    for (std::size_t i = 1; i < lines.size(); ++i)
+      out << base::printable(lines[i], kPredictionWholeKey) << "\n";
+  }
   print_notes(p.mismatch, p.warnings, paint, out);
   out << "\n";
   print_coverage(p, out);
-  print_costliest(report, out);
+  print_operators(report.diagnosis, out);
+  print_costliest(report, options, out);
   print_uncertainty(report, options, out);
   print_movement(report.diagnosis, out);
-  if (!p.missing.empty()) {
-    out << "\n" << paint.alarm("missing kernels") << "\n";
-    for (const auto& key : p.missing)
-      out << "  " << base::printable(key, kPredictionWholeKey) << "\n";
-  }
   if (options.per_op) {
+    if (!p.missing.empty()) {
+      out << "\n" << paint.alarm("missing kernels") << "\n";
+      for (const auto& key : p.missing)
+        out << "  " << base::printable(key, kPredictionWholeKey) << "\n";
+    }
     out << "\nkernels in order of execution\n";
-    print_kernel_table(report, out);
+    print_kernel_table(report, options, out);
   }
-  out << fmt::format("\nplan: {}, {} kernels executed, {} of weights and activations\n",
+  out << fmt::format("\nplan: {}, {} kernel calls, {} of weights and activations\n",
                      base::printable(p.plan_source), p.composition.n_kernels,
                      base::bytes_text(p.reuse_bytes));
   out << "composition: " << composition_text(p.composition) << "\n";

@@ -72,18 +72,7 @@ class TextWriter {
     if (!table.empty()) table.print(out_);
   }
 
-  void operator()(const table::Plan& plan) {
-    out_ << fmt::format(
-        "{}, batch {}, plan from {}: {} kernels, {} of weights, {} of activations\n",
-        base::printable(plan.model), plan.batch, base::printable(plan.source), plan.kernels.size(),
-        base::bytes_text(plan.weight_bytes), base::bytes_text(plan.activation_bytes));
-    TextTable table({{"count", Align::Right}, {"name"}, {"key"}});
-    for (const auto& kernel : plan.kernels)
-      table.add({std::to_string(kernel.count),
-                 kernel.name.empty() ? "-" : base::printable(kernel.name),
-                 base::printable(kernel.key, kWholeKey)});
-    if (!table.empty()) table.print(out_);
-  }
+  void operator()(const table::Plan& plan) { print_plan(plan, out_); }
 
   void operator()(const RulesPlan& made) { (*this)(made.plan); }
 
@@ -144,6 +133,19 @@ class Text final : public Renderer {
 };
 
 }  // namespace
+
+void print_plan(const table::Plan& plan, std::ostream& out) {
+  out << fmt::format("{}, batch {}, plan from {}: {} kernels, {} of weights, {} of activations\n",
+                     base::printable(plan.model), plan.batch, base::printable(plan.source),
+                     plan.kernels.size(), base::bytes_text(plan.weight_bytes),
+                     base::bytes_text(plan.activation_bytes));
+  TextTable table({{"count", Align::Right}, {"name"}, {"key"}});
+  for (const auto& kernel : plan.kernels)
+    table.add({std::to_string(kernel.count),
+               kernel.name.empty() ? "-" : base::printable(kernel.name),
+               base::printable(kernel.key, kWholeKey)});
+  if (!table.empty()) table.print(out);
+}
 
 std::unique_ptr<Renderer> create_text_renderer() { return std::make_unique<Text>(); }
 

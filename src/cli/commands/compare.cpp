@@ -7,6 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/gate.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_options.hpp"
 #include "cli/print.hpp"
@@ -21,9 +22,11 @@ struct CompareFlags {
   std::string plan = "auto";
   FormOptions form;
   Verbosity verbosity;
+  GateFlags gate;
 };
 
 Result<int> run_compare(const CompareFlags& flags) {
+  OPLAT_TRY(gate, parse_gate(flags.gate, kPredictGates.front()));
   app::CompareRequest request = flags.request;
   OPLAT_CHECK(check_out(flags.form, {request.models[0], request.models[1], request.table}));
   OPLAT_TRY(inputs, model_inputs(flags.model));
@@ -42,6 +45,8 @@ Result<int> run_compare(const CompareFlags& flags) {
     print_message(fmt::format("mismatch: {}: asked for {}, rows have {}", one.field,
                               base::printable(one.asked), base::printable(one.used)));
   }
+  if (gate)
+    for (const auto& p : comparison.models) OPLAT_CHECK(gate->check(p.model, gated_ns(*gate, p)));
   return kDone;
 }
 
@@ -59,6 +64,7 @@ void add_compare(const Command& app) {
   add_prediction_options(command, flags->prediction);
   add_plan_source(command, flags->plan);
   add_model_options(command, flags->model);
+  add_gate(command, flags->gate, kPredictGates);
   add_form<report::Comparison>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_compare(*flags); });

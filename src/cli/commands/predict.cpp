@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat predict MODEL
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "app/predict.hpp"
-#include "base/units.hpp"
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/gate.hpp"
+#include "cli/model_list.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_options.hpp"
 
@@ -15,6 +20,7 @@ namespace {
 
 struct PredictFlags {
   app::PredictRequest request;
+  ModelListFlags models;
   ModelOptions model;
   PredictionFlags prediction;
   std::string plan = "auto";
@@ -22,17 +28,16 @@ struct PredictFlags {
   FormOptions form;
   Verbosity verbosity;
   bool per_op = false;
-  std::string max_latency;
+  bool keys = false;
+  GateFlags gate;
 };
 
-Result<int> run_predict(const PredictFlags& flags) {
-  double max_ns = 0;
-  if (!flags.max_latency.empty()) {
-    OPLAT_TRY(ns, base::parse_duration_ns(flags.max_latency));
-    max_ns = ns;
-  }
+/// Of one model, of several, and pages.
+constexpr std::string_view kPredictForms[] = {"text", "json", "csv", "html", "jsonl"};
+
+/// All but the models.
+Result<app::PredictRequest> request_of(const PredictFlags& flags) {
   app::PredictRequest request = flags.request;
-  OPLAT_CHECK(check_out(flags.form, {request.model, request.table}));
   OPLAT_TRY(inputs, model_inputs(flags.model));
   request.inputs = std::move(inputs);
   OPLAT_TRY(plan, app::parse_plan_source(flags.plan));
@@ -41,6 +46,74 @@ Result<int> run_predict(const PredictFlags& flags) {
   request.options = options;
   request.skip_bad_rows = flags.foreign.skip_bad_rows;
   request.calibrate = flags.foreign.calibrate;
+  return request;
+}
+
+/// Why the prediction is not what was asked for: kernels are missing, or it is above the limit.
+Status check_prediction(const predict::Prediction& prediction, const std::optional<Gate>& gate) {
+  OPLAT_CHECK(predict::require_complete(prediction));
+  if (gate) return gate->check(prediction.model, gated_ns(*gate, prediction));
+  return {};
+}
+
+/// Each text once, with the model that it is about, or how many.
+void print_warnings_of(const report::PredictionList& list, const Verbosity& verbosity) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> said;
+  for (const auto& entry : list.models) {
+    if (!entry.report) continue;
+    for (const std::string& text : entry.report->prediction.warnings) {
+      const auto at = std::find_if(said.begin(), said.end(),
+                                   [&](const auto& one) { return one.first == text; });
+      if (at == said.end())
+        said.push_back({text, {entry.model}});
+      else
+        at->second.push_back(entry.model);
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [text, models] : said)
+    lines.push_back(models.size() == 1
+                        ? fmt::format("{}: {}", base::printable(models.front(), 400), text)
+                        : fmt::format("{} models: {}", models.size(), text));
+  print_warnings(lines, verbosity);
+}
+
+Result<int> run_list(const PredictFlags& flags, const std::optional<Gate>& gate) {
+  OPLAT_TRY(models, listed_models(flags.models));
+  OPLAT_CHECK(check_out(flags.form, models));
+  OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.models.list}));
+  if (flags.form.form() == "html")
+    return fail(Code::Usage, "--format html: is of one model; use text, json, jsonl or csv");
+  OPLAT_TRY(each, request_of(flags));
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(predicted, app::predict_models({std::move(models), std::move(each)}, events));
+  events.finish();
+  report::PredictionList list;
+  std::optional<Code> first;
+  for (app::ModelPrediction& one : predicted) {
+    report::PredictionList::Entry entry{one.model, std::nullopt};
+    if (one.result) {
+      if (auto good = check_prediction(one.result->prediction, gate); !good)
+        entry.error = good.error();
+      entry.report.emplace(std::move(one.result->prediction), std::move(one.result->diagnosis));
+    } else {
+      entry.error = one.result.error();
+    }
+    if (entry.error && !first) first = entry.error->code;
+    list.models.push_back(std::move(entry));
+  }
+  report::ReportModel report{list, {}};
+  OPLAT_CHECK(print_report(flags.form, std::move(report)));
+  print_warnings_of(list, flags.verbosity);
+  return first ? exit_code(*first) : int{kDone};
+}
+
+Result<int> run_predict(const PredictFlags& flags) {
+  OPLAT_TRY(gate, parse_gate(flags.gate, kPredictGates.front()));
+  if (flags.models.is_list() || flags.form.form() == "jsonl") return run_list(flags, gate);
+  OPLAT_TRY(request, request_of(flags));
+  request.model = flags.models.models.front();
+  OPLAT_CHECK(check_out(flags.form, {request.model, request.table}));
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::predict(request, events));
   events.finish();
@@ -48,14 +121,11 @@ Result<int> run_predict(const PredictFlags& flags) {
   report::ReportModel report{
       report::PredictionReport{std::move(result.prediction), std::move(result.diagnosis)}, {}};
   report.options.per_op = flags.per_op;
+  report.options.keys = flags.keys;
   report.options.measures_here = result.measures_here;
   OPLAT_CHECK(print_report(flags.form, std::move(report)));
   if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.verbosity);
-  OPLAT_CHECK(predict::require_complete(prediction));
-  if (max_ns > 0 && prediction.latency_ns && *prediction.latency_ns > max_ns) {
-    return fail(Code::GateNotMet, "{}: the predicted latency {} is above --max-latency {}",
-                request.model, base::duration_text(*prediction.latency_ns), flags.max_latency);
-  }
+  OPLAT_CHECK(check_prediction(prediction, gate));
   return kDone;
 }
 
@@ -63,21 +133,20 @@ Result<int> run_predict(const PredictFlags& flags) {
 
 void add_predict(const Command& app) {
   const Command command =
-      app.add_subcommand("predict", "predict the latency of a model from a table");
+      app.add_subcommand("predict", "predict the latency of a model, or of several, from a table");
   const auto flags = std::make_shared<PredictFlags>();
-  command.add_option("MODEL", flags->request.model, "model file (ONNX, Paddle, MNN)").required();
+  add_models(command, flags->models, "model files (ONNX, Paddle, MNN)");
   add_table(command, flags->request.table);
   add_row_filter(command, flags->request.rows);
   add_mismatch_flag(command, flags->request.rows);
   add_prediction_options(command, flags->prediction);
   add_plan_source(command, flags->plan);
   add_model_options(command, flags->model);
-  add_form<report::PredictionReport>(command, flags->form);
-  command.add_flag("--per-op", flags->per_op, "list every kernel, not only the costliest");
-  command
-      .add_option("--max-latency", flags->max_latency,
-                  "exit with 7 if the prediction is above this time: 10ms, 250us")
-      .type_name("TIME");
+  add_form(command, flags->form, kPredictForms);
+  command.add_flag("--per-op", flags->per_op,
+                   "list every kernel, not only the costliest, and the keys of missing ones");
+  command.add_flag("--keys", flags->keys, "show the keys of kernels, not only their labels");
+  add_gate(command, flags->gate, kPredictGates);
   add_foreign_table_options(command, flags->foreign);
   add_verbosity(command, flags->verbosity);
   command.footer(
@@ -86,6 +155,8 @@ void add_predict(const Command& app) {
 used as they are. What they lack is estimated by a fit, which is made once and cached under
 $XDG_CACHE_HOME/oplat (or ~/.cache/oplat). A name such as SD710 or RK3288 means the file
 NAME_threads_4_power_mode_0.pkl (4 or --threads) in the current folder or in those of $OPLAT_TABLES.
+Several models are a table, or with --format json a document of all, jsonl one line a model. One that
+fails is listed with its error; the exit code is that of the first.
 Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is missing or
 malformed; 4 kernels without an estimate; 5 the runtime's plan is not available; 6 no row for the
 setting; 7 above --max-latency.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat validate MODEL...: predicted next to measured.
+#include <array>
 #include <memory>
+#include <optional>
 
 #include "app/validate.hpp"
 #include "cli/campaign_flags.hpp"
 #include "cli/command.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/gate.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_options.hpp"
 #include "cli/print.hpp"
@@ -24,9 +27,19 @@ struct ValidateFlags {
   bool measure_anew = false;
   FormOptions form;
   Verbosity verbosity;
+  GateFlags gate;
 };
 
+constexpr std::array kValidateGates = {GateOn::Measured, GateOn::Point, GateOn::Upper};
+
+std::optional<double> gated_ns_of(const Gate& gate, const predict::ValidatedModel& model) {
+  if (gate.on == GateOn::Measured) return model.measured.median_ns;
+  if (gate.on == GateOn::Upper && model.interval) return model.interval->high;
+  return model.predicted_ns;
+}
+
 Result<int> run_validate(const ValidateFlags& flags) {
+  OPLAT_TRY(gate, parse_gate(flags.gate, kValidateGates.front()));
   OPLAT_CHECK(check_out(flags.form, flags.models));
   OPLAT_CHECK(check_out(flags.form, {flags.table}));
   OPLAT_TRY(inputs, model_inputs(flags.model_options));
@@ -55,6 +68,9 @@ Result<int> run_validate(const ValidateFlags& flags) {
   if (result.incomplete > 0)
     return fail(Code::Missing, "{} of {} models have kernels that the table lacks; profile them",
                 result.incomplete, validation.models.size());
+  if (gate)
+    for (const predict::ValidatedModel& model : validation.models)
+      OPLAT_CHECK(gate->check(model.name, gated_ns_of(*gate, model)));
   return kDone;
 }
 
@@ -73,6 +89,7 @@ void add_validate(const Command& app) {
       .capture_default_str();
   command.add_flag("--measure", flags->measure_anew,
                    "measure every model now, even if the table has its time");
+  add_gate(command, flags->gate, kValidateGates);
   add_form<predict::Validation>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_validate(*flags); });

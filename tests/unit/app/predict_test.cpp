@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/advise.hpp"
 #include "app/compare.hpp"
 #include "app/estimate.hpp"
+#include "app/suggestions.hpp"
 #include "app/table_source.hpp"
 #include "runtimes/protocol.hpp"
 #include "unit/app/predicted_table.hpp"
@@ -102,6 +104,51 @@ TEST_F(PredictTest, AKernelWithoutAnEstimateIsNoErrorButNoLatency) {
   EXPECT_FALSE(result.prediction.latency_ns);
   EXPECT_THAT(result.prediction.missing, ElementsAre(test::kCopy4000));
   EXPECT_EQ(predict::require_complete(result.prediction).error().code, Code::Missing);
+}
+
+TEST_F(PredictTest, WhatIsMissingIsCountedAndHowToMeasureItIsSaid) {
+  made_.put_plan(made_.without_plan(),
+                 {{"a", test::kCopy4000, 1}, {"b", test::kCopy4000, 1}, {"c", test::kCopy250, 1}});
+  PredictRequest request{.model = made_.without_plan(), .table = made_.path()};
+  request.rows.device = "desk";
+  const predict::Prediction p = must(predict(request, events_)).prediction;
+  EXPECT_EQ(predict::missing_text(p), "1 of 2 kernels is not in the table: 1 copy");
+  EXPECT_EQ(p.help.by_fit, 0);  // two rows teach nothing
+  EXPECT_THAT(predict::missing_remedies(p),
+              ElementsAre("measure them: oplat profile --model " + made_.without_plan() +
+                          " --table " + made_.path() + " --runtime replay --device desk"));
+  EXPECT_THAT(predict::require_complete(p).error().message,
+              ::testing::AllOf(HasSubstr("1 of 2 kernels is not in " + made_.path() + ": 1 copy; "),
+                               HasSubstr("; or use --missing roofline")));
+}
+
+TEST_F(PredictTest, AFitIsSaidToHelpWhereRowsOfTheOperatorsWaitForOne) {
+  for (int i = 1; i <= 40; ++i)
+    made_.small().row(made_.device(), made_.setting(),
+                      fmt::format("test:copy{{}}(f32[{0}])->(f32[{0}])", 100'000 + i), std::nullopt,
+                      test::timing(1000 + i));
+  made_.put_plan(made_.without_plan(),
+                 {{"a", test::kCopy4000, 1}, {"b", "test:other{}(f32[1])->(f32[1])", 1}});
+  const predict::Prediction p =
+      must(predict({.model = made_.without_plan(), .table = made_.path()}, events_)).prediction;
+  EXPECT_EQ(p.help.by_fit, 1);
+  EXPECT_THAT(predict::missing_remedies(p),
+              Contains("estimate 1 of them: oplat fit " + made_.path()));
+}
+
+TEST_F(PredictTest, SuggestedCommandsSayTheInputsAndAreQuoted) {
+  ModelInputs inputs;
+  inputs.shapes.batch = 4;
+  inputs.shapes.shapes["a=b"] = {1, 3};
+  inputs.data["lengths"] = "two words.npy";
+  table::Setting setting = test::setting_of(2);
+  setting.precision = "fp16";
+  EXPECT_EQ(
+      profile_command("my net.onnx", inputs, "t.oplat", setting, {}),
+      "oplat profile --model 'my net.onnx' --shape '\"a=b\"=1x3' --batch 4 --input "
+      "'lengths=two words.npy' --table t.oplat --runtime replay --threads 2 --precision fp16");
+  setting.runtime = "no such runtime";
+  EXPECT_EQ(profile_command("net.onnx", {}, "t.oplat", setting, {}), "");
 }
 
 TEST_F(PredictTest, WithoutAPlanTheWaysToGetOneAreNamed) {
@@ -235,6 +282,100 @@ TEST_F(PredictTest, EstimateRefusesWhatIsNoKey) {
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, Code::Usage);
   EXPECT_THAT(wrong.error().message, HasSubstr("KEY: "));
+}
+
+TEST_F(PredictTest, OfSeveralModelsTheHealthyAreAnswered) {
+  const auto made = must(predict_models(
+      {{made_.model(), "none.onnx", made_.faster()}, {.model = "", .table = made_.path()}},
+      events_));
+  ASSERT_EQ(made.size(), 3U);
+  EXPECT_DOUBLE_EQ(made[0].result->prediction.latency_ns.value_or(0), 5000);
+  ASSERT_FALSE(made[1].result);
+  EXPECT_EQ(made[1].result.error().code, Code::Input);
+  EXPECT_EQ(made[1].model, "none.onnx");
+  EXPECT_DOUBLE_EQ(made[2].result->prediction.latency_ns.value_or(0), 1000);
+}
+
+TEST_F(PredictTest, WhatSeveralModelsLackAlikeIsOneError) {
+  EXPECT_EQ(
+      predict_models({{made_.model()}, {.model = "", .table = "none.oplat"}}, events_).error().code,
+      Code::Input);
+  EXPECT_EQ(
+      predict_models(
+          {{made_.model()}, {.model = "", .table = made_.path(), .rows = {.threads = 9}}}, events_)
+          .error()
+          .code,
+      Code::Refused);
+  class Stopped : public Events {
+    bool cancelled() override { return true; }
+  } stopped;
+  EXPECT_EQ(
+      predict_models({{made_.model()}, {.model = "", .table = made_.path()}}, stopped).error().code,
+      Code::Interrupted);
+}
+
+/// The table of the fixture, with the same kernels at twice the speed on 2 threads.
+class AdviseTest : public PredictTest {
+ protected:
+  AdviseTest() {
+    test::SmallTable& small = made_.small();
+    const auto two = small.setting(test::setting_of(2));
+    small.row(made_.device(), two, test::kCopy250, std::nullopt, test::timing(500));
+    small.row(made_.device(), two, test::kCopy1000, std::nullopt, test::timing(1500));
+    table::Plan plan = must(small.table().plans()).front();
+    plan.identity =
+        plan::identity(must(plan::model_hash(made_.model())), {}, test::setting_of(2), "", {});
+    must(small.table().put_plan(plan));
+  }
+  AdviseRequest request(double max_ns) const {
+    AdviseRequest request{.models = {made_.model()}, .table = made_.path()};
+    request.max_latency_ns = max_ns;
+    request.plan.from = PlanFrom::Cached;
+    return request;
+  }
+};
+
+TEST_F(AdviseTest, SettingsThatMeetTheTargetComeFirst) {
+  const report::AdviceReport advice = must(advise(request(2600), events_));
+  ASSERT_EQ(advice.choices.size(), 2U);
+  EXPECT_EQ(advice.choices[0].setting.threads, 2);
+  EXPECT_DOUBLE_EQ(advice.choices[0].latency_ns.value_or(0), 2500);
+  EXPECT_EQ(advice.choices[0].meets, report::Meets::Likely);  // its interval ends above
+  EXPECT_EQ(advice.choices[1].setting.threads, 1);
+  EXPECT_EQ(advice.choices[1].meets, report::Meets::No);
+  EXPECT_EQ(must(advise(request(1e9), events_)).choices[0].meets, report::Meets::Yes);
+  EXPECT_EQ(must(advise(request(1), events_)).choices[0].meets, report::Meets::No);
+}
+
+TEST_F(AdviseTest, WhatIsNotKnownSaysWhatMeasuresIt) {
+  AdviseRequest asked = request(2600);
+  asked.threads = {2, 4};
+  asked.models.push_back(made_.without_plan());
+  const report::AdviceReport advice = must(advise(asked, events_));
+  ASSERT_EQ(advice.choices.size(), 4U);
+  EXPECT_EQ(advice.choices[0].setting.threads, 2);
+  for (std::size_t i = 1; i < 4; ++i) {
+    const auto& choice = advice.choices[i];
+    EXPECT_EQ(choice.meets, report::Meets::Unknown);
+    EXPECT_FALSE(choice.why.empty());
+    EXPECT_THAT(choice.command,
+                HasSubstr("oplat profile --model " + choice.model + " --table " + made_.path() +
+                          " --runtime replay --threads " + std::to_string(choice.setting.threads)));
+  }
+}
+
+TEST_F(AdviseTest, ADeviceIsChosenWhereThereAreSeveral) {
+  made_.small().row(made_.small().device("phone"), made_.setting(), test::kCopy250, std::nullopt,
+                    test::timing(1));
+  const auto several = advise(request(1), events_);
+  ASSERT_FALSE(several);
+  EXPECT_EQ(several.error().code, Code::Usage);
+  EXPECT_THAT(several.error().message, HasSubstr("choose one with --device: desk, phone"));
+  AdviseRequest asked = request(1);
+  asked.rows.device = "desk";
+  EXPECT_EQ(must(advise(asked, events_)).choices.size(), 2U);
+  asked.rows.device = "laptop";
+  EXPECT_EQ(advise(asked, events_).error().code, Code::Refused);
 }
 
 }  // namespace

@@ -446,5 +446,37 @@ TEST(Names, OfBoundsAndRemedies) {
   EXPECT_EQ(name(Remedy::MoreBlocks), "more blocks");
 }
 
+TEST(Operators, SumTheirKernelsAndSayWhatBoundsMostOfTheTime) {
+  const std::string wide = "MatMul/13{}(f32[64,256],f32c[256,512])->(f32[64,512])";
+  const Diagnosis made =
+      diagnose(prediction_of({kernel_of(kSquare, 100e3, 0.02, 2), kernel_of(wide, 200e3),
+                              kernel_of(kSquare, 100e3), kernel_of(copy_of(1000), 100e3)}),
+               round_ceilings(), ir::Catalogue::own());
+  ASSERT_EQ(made.operators.size(), 2U);
+  const OperatorSum& product = made.operators[0];
+  EXPECT_EQ(product.type, "MatMul");
+  EXPECT_EQ(product.calls, 4);
+  EXPECT_EQ(product.kernels, 2);
+  EXPECT_EQ(product.missing, 0);
+  EXPECT_DOUBLE_EQ(product.time_ns, 500e3);
+  EXPECT_DOUBLE_EQ(product.time_share.value_or(0), 500.0 / 600);
+  EXPECT_DOUBLE_EQ(product.gflops_per_s.value_or(0), 5 * 8'388'608.0 / 500e3);
+  EXPECT_EQ(product.bound, Bound::Compute);
+  EXPECT_EQ(made.operators[1].type, "copy");
+  EXPECT_FALSE(made.operators[1].gflops_per_s);
+  EXPECT_EQ(made.kernels[0].label.text, "MatMul 64x256 by 256x256 -> 64x256");
+}
+
+TEST(Operators, WithoutALatencyHaveNoShares) {
+  Prediction p = prediction_of({kernel_of(kSquare, 100e3), kernel_of(copy_of(10), 0)});
+  p.latency_ns.reset();
+  p.kernels[1].latency_ns.reset();
+  const Diagnosis made = diagnose(p, round_ceilings(), ir::Catalogue::own());
+  ASSERT_EQ(made.operators.size(), 2U);
+  EXPECT_FALSE(made.operators[0].time_share);
+  EXPECT_EQ(made.operators[1].missing, 1);
+  EXPECT_DOUBLE_EQ(made.operators[1].time_ns, 0);
+}
+
 }  // namespace
 }  // namespace oplat::predict

@@ -212,5 +212,164 @@ TEST(ForeignDocument, HasEveryForm) {
   EXPECT_THAT(page, Not(HasSubstr("<b>, c")));
 }
 
+PredictionList sample_list() {
+  PredictionList list;
+  list.models.push_back({"a.onnx", test::report_of(test::sample_prediction()), std::nullopt});
+  list.models.push_back({"b.onnx", test::report_of(test::sample_missing()),
+                         Error{Code::Missing, "b.onnx: 1 of 3 kernels is not in t.oplat"}});
+  list.models.push_back({"c.onnx", std::nullopt, Error{Code::Input, "c.onnx: no such file"}});
+  return list;
+}
+
+TEST(PredictionListDocument, EveryModelHasItsAnswerOrItsError) {
+  EXPECT_EQ(rendered("text", sample_list()),
+            "model   latency    interval 90 %  in table  result\n"
+            "a.onnx  12.0 ms  11.5 to 12.6 ms    80.0 %  ok\n"
+            "b.onnx        -                -    80.0 %  kernels missing\n"
+            "c.onnx        -                -         -  bad file\n"
+            "\n"
+            "b.onnx: 1 of 3 kernels is not in t.oplat\n"
+            "c.onnx: no such file\n");
+  const json document = json::parse(rendered("json", sample_list()));
+  EXPECT_EQ(document["schema"], "oplat.predictions/1");
+  ASSERT_EQ(document["models"].size(), 3U);
+  EXPECT_TRUE(document["models"][0]["error"].is_null());
+  EXPECT_EQ(document["models"][0]["prediction"]["schema"], "oplat.prediction/1");
+  EXPECT_EQ(document["models"][1]["error"]["code"], "missing");
+  EXPECT_TRUE(document["models"][1]["prediction"]["latency_ns"].is_null());
+  EXPECT_EQ(document["models"][2]["error"],
+            (json{{"code", "input"}, {"message", "c.onnx: no such file"}}));
+  EXPECT_TRUE(document["models"][2]["prediction"].is_null());
+  EXPECT_EQ(rendered("csv", sample_list()),
+            "model,latency_ns,interval_lo_ns,interval_hi_ns,batch,in_table,code,error\n"
+            "a.onnx,1.2e+07,11500000.0,12600000.0,1,0.8,,\n"
+            "b.onnx,,,,1,0.8,missing,b.onnx: 1 of 3 kernels is not in t.oplat\n"
+            "c.onnx,,,,,,input,c.onnx: no such file\n");
+}
+
+TEST(PredictionListDocument, LinesHoldOneModelEach) {
+  std::istringstream lines(rendered("jsonl", sample_list()));
+  const json whole = json::parse(rendered("json", sample_list()));
+  std::size_t at = 0;
+  for (std::string line; std::getline(lines, line); ++at)
+    EXPECT_EQ(json::parse(line), whole["models"][at]);
+  EXPECT_EQ(at, 3U);
+  std::ostringstream out;
+  EXPECT_EQ(render("jsonl", {test::sample_comparison(), {}}, out).error().code, Code::Usage);
+}
+
+TEST(PlanListDocument, PlansStandBelowEachOther) {
+  table::Plan plan;
+  plan.model = "a.onnx";
+  plan.kernels = {{"n", test::kCopy250, 2}};
+  PlanList list;
+  list.models.push_back({"a.onnx", RulesPlan{plan, {}}, std::nullopt});
+  list.models.push_back({"b.onnx", std::nullopt, Error{Code::Runtime, "b.onnx: no plan"}});
+  EXPECT_THAT(rendered("text", list), ::testing::EndsWith("\n\nb.onnx: no plan\n"));
+  const json document = json::parse(rendered("json", list));
+  EXPECT_EQ(document["models"][0]["plan"]["kernels"][0]["count"], 2);
+  EXPECT_EQ(document["models"][1]["error"]["code"], "runtime");
+  EXPECT_THAT(rendered("csv", list), HasSubstr("\nb.onnx,,,,runtime,b.onnx: no plan\n"));
+}
+
+AdviceReport sample_advice() {
+  AdviceReport advice;
+  advice.models = {"net.onnx"};
+  advice.device.name = "desk";
+  advice.table = "t.oplat";
+  advice.max_latency_ns = 5e6;
+  AdviceReport::Choice fast;
+  fast.model = "net.onnx";
+  fast.setting = test::setting_of(2);
+  fast.batch = 2;
+  fast.latency_ns = 4e6;
+  fast.interval = base::Interval{3.8e6, 4.2e6};
+  fast.meets = Meets::Yes;
+  AdviceReport::Choice open;
+  open.model = "net.onnx";
+  open.setting = test::setting_of(4);
+  open.batch = 2;
+  open.why = "the table has no rows of 4 threads";
+  open.code = Code::Refused;
+  open.command = "oplat profile --threads 4";
+  advice.choices = {fast, open};
+  return advice;
+}
+
+TEST(AdviceDocument, RanksChoicesAndSaysWhatIsNotKnown) {
+  EXPECT_EQ(rendered("text", sample_advice()),
+            "net.onnx on desk, target 5.00 ms a run\n"
+            "best: 2 threads, batch 2: 2.00 ms an image\n"
+            "\n"
+            "meets  threads  batch  latency    interval 90 %  per image  images/s\n"
+            "yes          2      2  4.00 ms  3.80 to 4.20 ms    2.00 ms       500\n"
+            "\n"
+            "not known yet\n"
+            "  4 threads, batch 2: the table has no rows of 4 threads\n"
+            "    oplat profile --threads 4\n");
+  const json document = json::parse(rendered("json", sample_advice()));
+  EXPECT_EQ(document["choices"][0]["per_image_ns"], 2e6);
+  EXPECT_EQ(document["choices"][0]["meets"], "yes");
+  EXPECT_TRUE(document["choices"][0]["command"].is_null());
+  EXPECT_EQ(document["choices"][1]["error"]["code"], "refused");
+  EXPECT_TRUE(document["choices"][1]["latency_ns"].is_null());
+  EXPECT_THAT(
+      rendered("csv", sample_advice()),
+      HasSubstr("\nyes,net.onnx,replay,1.0,model,2,,2,4e+06,3800000.0,4200000.0,2e+06,,\n"));
+}
+
+TEST(AdviceDocument, NamesWhatTheChoicesDifferIn) {
+  AdviceReport advice = sample_advice();
+  advice.choices[0].meets = Meets::Likely;
+  advice.choices[1].model = "other.onnx";
+  advice.choices[1].setting.precision = "fp16";
+  const std::string text = rendered("text", advice);
+  EXPECT_THAT(text, HasSubstr("best: net.onnx, 2 threads, model, batch 2: 2.00 ms an image; the "
+                              "upper end of its interval is above\n"));
+  EXPECT_THAT(text, HasSubstr("\nmeets   model     threads  precision  batch"));
+  advice.choices[0].meets = Meets::No;
+  EXPECT_THAT(rendered("text", advice), HasSubstr("no choice with a latency meets it\n"));
+}
+
+TEST(InspectionDocument, CountsAndSaysWhatIsUnknown) {
+  InspectionReport report;
+  report.model = "net.onnx";
+  report.sizes_from = "the file";
+  report.total = {"", 0, 3, 1, 3.5e9, 25.6e6, 102.4e6, 4096};
+  report.operators = {{"Conv", 0, 2, 0, 3.5e9, 25.6e6, 102.4e6, 3072},
+                      {"Odd", 0, 1, 1, 0, 0, 0, 1024}};
+  report.modules = {{"stem", 1, 2, 0, 3.5e9, 25.6e6, 102.4e6, 3072},
+                    {"stem/0", 2, 1, 0, 1e6, 0, 0, 1024},
+                    {"", 0, 1, 1, 0, 0, 0, 1024}};
+  report.peak_activation_bytes = 2048;
+  report.peak_node = "/stem/conv";
+  const std::string text = rendered("text", report);
+  EXPECT_THAT(text,
+              HasSubstr("net.onnx, batch 1, sizes from the file\n"
+                        "3.50 G FLOPs (a multiply-add is two), 25.6 M parameters (97.7 MiB)\n"
+                        "4.00 KiB of activations in one run, at most 2.00 KiB at once (at "
+                        "/stem/conv)\npeak memory: 97.7 MiB with parameters\n"
+                        "FLOPs leave out 1 of 3 calls, whose operators have no formula (+)\n"));
+  EXPECT_THAT(text, HasSubstr("\nConv          2  3.50 G  100.0 %      25.6 M     3.00 KiB\n"
+                              "Odd           1       -    0.0 %           0     1.00 KiB\n"));
+  EXPECT_THAT(text, HasSubstr("\n  stem/0  "));
+  EXPECT_THAT(text, HasSubstr("\n(no module) "));
+  report.peak_activation_bytes.reset();
+  EXPECT_THAT(rendered("text", report), HasSubstr("peak memory: unknown"));
+  const json document = json::parse(rendered("json", report));
+  EXPECT_TRUE(document["peak_bytes"].is_null());
+  EXPECT_EQ(document["by_module"][1]["name"], "stem/0");
+  EXPECT_THAT(rendered("csv", report), HasSubstr("\noperator,Odd,1,1,0.0,0.0,0.0,1024.0\n"));
+}
+
+TEST(ModuleParts, SplitsAtSlashesElseAtDots) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(module_parts("/features/features.0/conv/Conv"),
+              ElementsAre("features", "features.0", "conv"));
+  EXPECT_THAT(module_parts("layer1.0.conv1"), ElementsAre("layer1", "0"));
+  EXPECT_THAT(module_parts("Conv_0"), ElementsAre());
+  EXPECT_THAT(module_parts(""), ElementsAre());
+}
+
 }  // namespace
 }  // namespace oplat::report

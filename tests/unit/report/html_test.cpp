@@ -87,6 +87,8 @@ TEST(Page, PredictionSaysLatencySourcesKernelsAndOrigin) {
   EXPECT_THAT(page, HasSubstr("aria-label=\"12.0 ms (11.5 to 12.6 ms, 90 %)\""));
   EXPECT_THAT(page, HasSubstr("measured 50.0 % <span class=\"dim\">(6.00 ms)</span>"));
   EXPECT_THAT(page, HasSubstr("overhead 8.3 %"));
+  EXPECT_THAT(page, HasSubstr("<h2>By operator</h2>"));
+  EXPECT_THAT(page, HasSubstr("data-h=\"kernel\">copy 250</td>"));
   EXPECT_THAT(page, HasSubstr("data-h=\"name\">conv, &quot;first&quot;</td>"));
   EXPECT_THAT(page, HasSubstr("<li>rows are &lt;old&gt;</li>"));
   EXPECT_THAT(page, HasSubstr("<dt>table</dt><dd>t.oplat</dd>"));
@@ -121,10 +123,13 @@ TEST(Page, LoadsAndRunsNothing) {
 }
 
 TEST(Page, MissingKernelsTakeThePlaceOfTheLatency) {
-  const std::string page = rendered("html", test::sample_missing());
+  predict::Prediction p = test::sample_missing();
+  p.help = {2, {{"copy", 1}}, 0, "", ""};
+  const std::string page = rendered("html", p);
   EXPECT_EQ(nesting_fault(page), "");
   EXPECT_THAT(page, HasSubstr("no latency"));
-  EXPECT_THAT(page, HasSubstr("Distinct kernels without an estimate: 1."));
+  EXPECT_THAT(page, HasSubstr("<p>1 of 2 kernels is not in the table: 1 copy</p>"));
+  EXPECT_THAT(page, HasSubstr("<summary>All 1 keys</summary>"));
   EXPECT_THAT(page, HasSubstr("<li><code>" + html_text(test::kCopy1000) + "</code></li>"));
   EXPECT_THAT(page, Not(HasSubstr("<svg")));
 }

@@ -21,11 +21,13 @@ std::set<std::string> names(const json& object) {
 
 TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   const json doc = json::parse(rendered("json", test::sample_prediction()));
-  EXPECT_EQ(names(doc), (std::set<std::string>{
-                            "schema",   "latency_ns", "interval_ns", "level",    "statistic",
-                            "measured", "batch",      "composition", "coverage", "missing",
-                            "kernels",  "device",     "setting",     "mismatch", "warnings",
-                            "table",    "plan",       "uncertainty", "inserted", "ceilings"}));
+  EXPECT_EQ(names(doc),
+            (std::set<std::string>{"schema",      "model",       "by_operator", "missing_commands",
+                                   "latency_ns",  "interval_ns", "level",       "statistic",
+                                   "measured",    "batch",       "composition", "coverage",
+                                   "missing",     "kernels",     "device",      "setting",
+                                   "mismatch",    "warnings",    "table",       "plan",
+                                   "uncertainty", "inserted",    "ceilings"}));
   EXPECT_EQ(doc["schema"], "oplat.prediction/1");
   EXPECT_TRUE(doc["latency_ns"].is_number());
   EXPECT_EQ(doc["latency_ns"], 12e6);
@@ -49,10 +51,10 @@ TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   EXPECT_TRUE(doc["missing"].is_array() && doc["missing"].empty());
   ASSERT_EQ(doc["kernels"].size(), 3U);
   EXPECT_EQ(names(doc["kernels"][0]),
-            (std::set<std::string>{"name", "key", "count", "latency_ns", "sd_log", "source", "why",
-                                   "in_model_ns", "flops", "bytes", "gflops_per_s", "gbytes_per_s",
-                                   "bound", "bound_share", "uncertainty_share", "movement",
-                                   "by_runtime"}));
+            (std::set<std::string>{"name", "key", "label", "count", "latency_ns", "sd_log",
+                                   "source", "why", "in_model_ns", "flops", "bytes", "gflops_per_s",
+                                   "gbytes_per_s", "bound", "bound_share", "uncertainty_share",
+                                   "movement", "by_runtime"}));
   EXPECT_EQ(doc["kernels"][0]["name"], "conv, \"first\"");
   EXPECT_EQ(doc["kernels"][0]["source"], "measured");
   EXPECT_EQ(doc["device"]["name"], "desk");

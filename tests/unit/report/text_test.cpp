@@ -41,28 +41,52 @@ TEST(TextValues, LatencyWithItsInterval) {
 TEST(Text, PredictionSaysTotalCoverageAndCostliest) {
   const std::string text = rendered("text", test::sample_prediction());
   EXPECT_THAT(text, HasSubstr("\n12.0 ms (11.5 to 12.6 ms, 90 %)\n"));
-  EXPECT_THAT(text, HasSubstr("measured        3  6.00 ms  50.0 %\n"));
-  EXPECT_THAT(text, HasSubstr("overhead           1.00 ms   8.3 %\n"));
+  EXPECT_THAT(text, HasSubstr("measured      3  6.00 ms  50.0 %\n"));
+  EXPECT_THAT(text, HasSubstr("overhead         1.00 ms   8.3 %\n"));
   // 2000 bytes in 2 ms; no formula for the operations of an operator that the catalogue does not
   // know.
-  EXPECT_THAT(
-      text,
-      HasSubstr("50.0 %  6.00 ms      3        -   0.001  memory 100 %  measured  conv, \"first\"  "
-                "test:copy{}(f32[250])->"));
+  EXPECT_THAT(text,
+              HasSubstr("50.0 %  6.00 ms  copy 250\n"
+                        "                   3 calls, 0.001 GB/s, memory 100 %, measured; conv, "
+                        "\"first\"\n"));
+  EXPECT_THAT(text, Not(HasSubstr("test:copy{}")));
+  EXPECT_THAT(rendered("text", test::sample_prediction(), {.keys = true}),
+              HasSubstr("\n                   test:copy{}(f32[250])->(f32[250])\n"));
   EXPECT_THAT(text, HasSubstr("not fitted"));
   EXPECT_THAT(text, Not(HasSubstr("kernels in order of execution")));
   EXPECT_THAT(text, Not(HasSubstr("\x1b[")));
 }
 
-TEST(Text, PredictionSaysWhatMakesItUnsureAndWhatToDo) {
+TEST(Text, PredictionOpensWithOperators) {
   const std::string text = rendered("text", test::sample_prediction());
+  EXPECT_THAT(text, HasSubstr("\n\noperator  calls     time   share          rate  bound\n"
+                              "copy          4  11.0 ms  91.7 %  0.00127 GB/s  memory\n\n"
+                              "costliest kernels\n"));
+}
+
+TEST(Text, ManyOperatorsEndInOneLine) {
+  predict::Prediction p = test::sample_prediction();
+  p.kernels.clear();
+  for (int i = 0; i < 15; ++i)
+    p.kernels.push_back({"n", fmt::format("Op{}/1{{}}(f32[1])->(f32[1])", i), 2, 1e3, 0.02,
+                         estimate::Source::Measured, "measured", "row"});
+  const std::string text = rendered("text", p);
+  EXPECT_THAT(text, HasSubstr("\n3 others      6  6.00 us  "));
+  EXPECT_THAT(text, HasSubstr("\nOp11 "));
+  EXPECT_EQ(json::parse(rendered("json", p))["by_operator"].size(), 15U);
+}
+
+TEST(Text, PredictionSaysWhatMakesItUnsureAndWhatToDo) {
+  predict::Prediction prediction = test::sample_prediction();
+  prediction.help.profile_command = "oplat profile --model net.onnx --table t.oplat";
+  const std::string text = rendered("text", prediction);
   // Parts of the spread: 0.01 of the measured kernel, 0.41667 of the guessed one, 0.05 of the
   // composition.
   EXPECT_THAT(text, HasSubstr("shares of the variance: kernels 97.3 %, composition 2.7 %\n"));
   EXPECT_THAT(text, HasSubstr("97.2 %  100.0 %      1  physics   measure  gemm"));
   EXPECT_THAT(text, HasSubstr(" 0.1 %    2.0 %      3  measured  nothing  conv, \"first\""));
-  EXPECT_THAT(
-      text, HasSubstr("oplat profile --keys FILE --table t.oplat --runtime replay --threads 1\n"));
+  EXPECT_THAT(text, HasSubstr("a narrower interval needs the kernels above measured: oplat profile "
+                              "--model net.onnx --table t.oplat\n"));
   EXPECT_THAT(text, Not(HasSubstr("whole models: oplat profile")));
   EXPECT_THAT(rendered("text", test::sample_missing()), Not(HasSubstr("shares of the variance")));
 }
@@ -152,11 +176,39 @@ TEST(Text, ColourOnlyIfAsked) {
               HasSubstr("\x1b[1m12.0 ms"));
 }
 
-TEST(Text, MissingKernelsAreNamed) {
-  const std::string text = rendered("text", test::sample_missing());
-  EXPECT_THAT(text, HasSubstr("no latency: 1 distinct kernels are missing"));
-  EXPECT_THAT(text, HasSubstr(std::string("\n  ") + test::kCopy1000 + "\n"));
-  EXPECT_THAT(text, HasSubstr("measured        3  6.00 ms  85.7 %\n"));
+TEST(Text, MissingKernelsAreCountedAndWhatHelpsIsSaid) {
+  predict::Prediction p = test::sample_missing();
+  p.help = {83,
+            {{"Conv", 45}, {"Mul", 12}},
+            1,
+            "oplat fit t.oplat",
+            "oplat profile --model net.onnx --table t.oplat"};
+  const std::string text = rendered("text", p);
+  EXPECT_THAT(text, HasSubstr("\nno latency: 1 of 83 kernels is not in the table: 45 Conv, 12 Mul\n"
+                              "estimate them: oplat fit t.oplat\n"
+                              "measure them: oplat profile --model net.onnx --table t.oplat\n"));
+  EXPECT_THAT(text, Not(HasSubstr(test::kCopy1000)));
+  // There is no total that times would be shares of.
+  EXPECT_THAT(text, HasSubstr("measured      3  6.00 ms\n"));
+  EXPECT_THAT(text, HasSubstr("\noperator  calls     time  missing kernels        rate  bound\n"
+                              "copy          4  6.00 ms           1 of 2  0.001 GB/s  memory\n"));
+  EXPECT_THAT(text, HasSubstr("\n   time  kernel\n6.00 ms  copy 250\n"));
+  EXPECT_THAT(text, Not(HasSubstr("%\n")));
+  EXPECT_THAT(rendered("text", p, {.per_op = true}),
+              HasSubstr("\nmissing kernels\n  " + std::string(test::kCopy1000) + "\n"));
+  const json doc = json::parse(rendered("json", p));
+  EXPECT_EQ(doc["missing_commands"],
+            (json{"oplat fit t.oplat", "oplat profile --model net.onnx --table t.oplat"}));
+  EXPECT_EQ(doc["by_operator"][0]["missing"], 1);
+  EXPECT_TRUE(doc["by_operator"][0]["time_share"].is_null());
+}
+
+TEST(Text, KernelsThatCountAsZeroAreSaidNextToTheLatency) {
+  predict::Prediction p = test::sample_missing();
+  p.latency_ns = 7e6;
+  p.help = {2, {{"copy", 1}}, 0, "", ""};
+  EXPECT_THAT(rendered("text", p),
+              HasSubstr("\n7.00 ms\n1 of 2 kernels is not in the table: 1 copy\n"));
 }
 
 TEST(Text, ControlCharactersOfAStrangerDoNotReachTheTerminal) {
@@ -200,9 +252,9 @@ TEST(Costliest, EqualKeysAreOneKernelInSeveralPlaces) {
 TEST(Costliest, LongNamesKeepTheirEnd) {
   predict::Prediction p = test::sample_prediction();
   p.kernels[1].name = "/encoder/layers/encoder_layer_0/mlp/mlp.0/\xc3\xa9/MatMul";
-  EXPECT_THAT(rendered("text", p), HasSubstr(" ..._layer_0/mlp/mlp.0/\xc3\xa9/MatMul "));
+  EXPECT_THAT(rendered("text", p), HasSubstr(" ..._layer_0/mlp/mlp.0/\xc3\xa9/MatMul\n"));
   p.kernels[1].name = std::string(100, 'a') + "\xc3\xa9" + std::string(27, 'b');
-  EXPECT_THAT(rendered("text", p), HasSubstr(" ..." + std::string(27, 'b') + " "));
+  EXPECT_THAT(rendered("text", p), HasSubstr(" ..." + std::string(27, 'b') + "\n"));
   p.kernels[1].name = std::string(100, '\n');
   EXPECT_THAT(rendered("text", p), HasSubstr(" ...\\x0a\\x0a"));
 }
@@ -213,11 +265,11 @@ TEST(Renderers, AreListedAndUnknownOnesRefused) {
     names.emplace_back(entry.name);
     EXPECT_EQ(entry.create()->name(), entry.name);
   }
-  EXPECT_THAT(names, ElementsAre("text", "json", "csv", "html"));
+  EXPECT_THAT(names, ElementsAre("text", "json", "csv", "jsonl", "html"));
   const auto unknown = find_renderer("yaml");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, Code::Usage);
-  EXPECT_THAT(unknown.error().message, HasSubstr("text, json, csv, html"));
+  EXPECT_THAT(unknown.error().message, HasSubstr("text, json, csv, jsonl, html"));
 }
 
 TEST(Renderers, AStreamThatFailsIsAWriteError) {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/gate.hpp"
+
+#include <array>
+#include <vector>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+
+namespace oplat::cli {
+namespace {
+
+constexpr std::array kStatistics = {GateOn::Point, GateOn::Upper, GateOn::Measured,
+                                    GateOn::P50,   GateOn::P90,   GateOn::P99};
+
+/// What a message calls the number.
+std::string_view words(GateOn on) {
+  switch (on) {
+    case GateOn::Point:
+      return "the predicted latency";
+    case GateOn::Upper:
+      return "the upper end of the predicted interval,";
+    case GateOn::Measured:
+      return "the measured latency";
+    case GateOn::P50:
+      return "the measured p50";
+    case GateOn::P90:
+      return "the measured p90";
+    case GateOn::P99:
+      return "the measured p99";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string_view name(GateOn on) {
+  switch (on) {
+    case GateOn::Point:
+      return "point";
+    case GateOn::Upper:
+      return "upper";
+    case GateOn::Measured:
+      return "measured";
+    case GateOn::P50:
+      return "p50";
+    case GateOn::P90:
+      return "p90";
+    case GateOn::P99:
+      return "p99";
+  }
+  return "";
+}
+
+void add_gate(const Command& command, GateFlags& to, std::span<const GateOn> statistics) {
+  command
+      .add_option("--max-latency", to.max_latency,
+                  "exit with 7 if the latency is above this time: 10ms, 250us")
+      .type_name("TIME");
+  if (statistics.size() < 2) return;
+  std::vector<std::string> known;
+  for (const GateOn on : statistics) known.emplace_back(name(on));
+  command
+      .add_option("--gate-on", to.gate_on,
+                  fmt::format("number that --max-latency limits: {} (default {})",
+                              base::join(known, ", "), known.front()))
+      .one_of(known)
+      .type_name("NUMBER");
+}
+
+Result<std::optional<Gate>> parse_gate(const GateFlags& flags, GateOn otherwise) {
+  if (flags.max_latency.empty()) {
+    if (!flags.gate_on.empty())
+      return fail(Code::Usage, "--gate-on {}: needs a limit; set it with --max-latency",
+                  base::printable(flags.gate_on));
+    return std::optional<Gate>();
+  }
+  auto limit = base::parse_duration_ns(flags.max_latency);
+  if (!limit) return fail(Code::Usage, "--max-latency: {}", limit.error().message);
+  Gate gate{*limit, otherwise, flags.max_latency};
+  for (const GateOn on : kStatistics)
+    if (flags.gate_on == name(on)) gate.on = on;
+  return std::optional(std::move(gate));
+}
+
+Status Gate::check(std::string_view subject, std::optional<double> ns) const {
+  if (!ns || *ns <= max_ns) return {};
+  return fail(Code::GateNotMet, "{}: {} {} is above --max-latency {}",
+              base::printable(subject, 400), words(on), base::duration_text(*ns), max_text);
+}
+
+std::optional<double> gated_ns(const Gate& gate, const predict::Prediction& prediction) {
+  if (gate.on != GateOn::Upper) return prediction.latency_ns;
+  return prediction.interval ? std::optional(prediction.interval->high) : prediction.latency_ns;
+}
+
+}  // namespace oplat::cli

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// --max-latency TIME and --gate-on STATISTIC: a command that ends with exit code 7 where a latency
+/// is above a limit, for CI (docs/guide/ci.md).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "cli/command_line.hpp"
+#include "predict/prediction.hpp"
+
+namespace oplat::cli {
+
+/// Which number a limit is compared with.
+enum class GateOn : std::uint8_t {
+  Point,     ///< the predicted latency itself
+  Upper,     ///< the upper end of its interval
+  Measured,  ///< the measured latency, the median of blocks
+  P50,       ///< the median of single measured inferences
+  P90,       ///< their 90 % quantile
+  P99,       ///< their 99 % quantile
+};
+/// As --gate-on spells it: "point", "upper", "measured", "p50", "p90", "p99".
+std::string_view name(GateOn on);
+
+/// What commands that predict can say, the default first.
+inline constexpr std::array kPredictGates = {GateOn::Point, GateOn::Upper};
+
+/// --max-latency and --gate-on as typed.
+struct GateFlags {
+  std::string max_latency;
+  std::string gate_on;
+};
+/// `statistics`: those that the command knows, the default first. Several of them make --gate-on.
+void add_gate(const Command& command, GateFlags& to, std::span<const GateOn> statistics);
+
+/// A limit that was asked for.
+struct Gate {
+  double max_ns = 0;
+  GateOn on = GateOn::Point;
+  std::string max_text;  ///< as typed: "5ms"
+
+  /// Code::GateNotMet if `ns` is above the limit; the message names `subject`, a model. A missing
+  /// number fails no gate: its command says elsewhere why it is missing.
+  [[nodiscard]] Status check(std::string_view subject, std::optional<double> ns) const;
+};
+/// std::nullopt if no limit was given. Code::Usage: a time without a unit, a statistic without a
+/// limit. `otherwise`: the default of add_gate().
+Result<std::optional<Gate>> parse_gate(const GateFlags& flags, GateOn otherwise);
+
+/// The number of a prediction that the gate limits; std::nullopt while kernels are missing.
+std::optional<double> gated_ns(const Gate& gate, const predict::Prediction& prediction);
+
+}  // namespace oplat::cli
