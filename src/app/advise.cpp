@@ -170,13 +170,14 @@ Result<report::AdviceReport> advise(const AdviseRequest& request, Events& events
   if (batches.empty()) batches.emplace_back();
 
   const std::size_t all = request.models.size() * (tried.size() + lacking.size()) * batches.size();
+  const LateProgress progress(events);
   for (const std::string& model : request.models) {
     for (const auto& batch : batches) {
       for (const table::Setting& setting : tried) {
         if (events.cancelled())
           return fail(Code::Interrupted, "stopped after {} of {} choices", advice.choices.size(),
                       all);
-        events.progress({.done = static_cast<std::int64_t>(advice.choices.size()),
+        progress.report({.done = static_cast<std::int64_t>(advice.choices.size()),
                          .total = static_cast<std::int64_t>(all),
                          .eta_s = std::nullopt,
                          .what = "predicting",

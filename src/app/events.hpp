@@ -2,6 +2,7 @@
 /// What a use case tells its caller while it works, and how the caller stops it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +56,21 @@ class WarningsInto final : public Events {
  private:
   std::vector<std::string>* warnings_;
   Events* others_;
+};
+
+/// Progress of work that is mostly done in an instant: silent until a second has passed. `events`
+/// outlive it.
+class LateProgress {
+ public:
+  explicit LateProgress(Events& events) : events_(&events) {}
+  void report(const Progress& progress) const {
+    constexpr std::chrono::seconds kSilent{1};
+    if (std::chrono::steady_clock::now() - start_ >= kSilent) events_->progress(progress);
+  }
+
+ private:
+  Events* events_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace oplat::app

@@ -30,8 +30,35 @@ Result<std::optional<predict::MeasuredModel>> measured_model(const table::Table&
   return std::optional<predict::MeasuredModel>();
 }
 
+/// What several models share: it has read the fit, and remembers kernels.
+struct KeptPredictor {
+  predict::Selection selection;
+  estimate::Profile estimator;
+  predict::Predictor predictor;
+  /// Whether the same rows answer, with the same to say of them.
+  [[nodiscard]] bool answers(const predict::Selection& other, estimate::Profile how) const {
+    return how == estimator && other.device_id == selection.device_id &&
+           other.setting_ids == selection.setting_ids && other.mismatch == selection.mismatch &&
+           other.warnings == selection.warnings;
+  }
+};
+
+/// `kept`: of the model before; made anew where it does not answer.
+Result<predict::Prediction> predict_with(const OpenedTable& table,
+                                         const predict::Selection& selection,
+                                         const table::Plan& plan, const predict::Options& options,
+                                         std::optional<KeptPredictor>& kept) {
+  // What a foreign file teaches is learned once a model asks for it.
+  if (table.foreign || !kept || !kept->answers(selection, options.profile)) {
+    OPLAT_TRY(predictor, predict::Predictor::create(table.table(), selection, options.profile));
+    kept.emplace(KeptPredictor{selection, options.profile, std::move(predictor)});
+  }
+  return kept->predictor.predict(plan, options);
+}
+
 Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& table,
                                    const OpenTableOptions& opening,
+                                   std::optional<KeptPredictor>& kept,
                                    std::vector<std::string>& warnings, Events& events) {
   OPLAT_TRY(selection, select_stated(table.table(), request.rows));
   OPLAT_TRY(planned, plan_model(table.table(), selection, request.model, request.inputs,
@@ -41,7 +68,7 @@ Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& t
   options.level = request.options.level;
   options.missing = request.options.missing;
   options.profile = request.options.estimator;
-  OPLAT_TRY(prediction, predict::predict(table.table(), planned.selection, planned.plan, options));
+  OPLAT_TRY(prediction, predict_with(table, planned.selection, planned.plan, options, kept));
   prediction.model = request.model;
   // Rows of another setting answer for the one asked for: the model's time there is no measurement.
   if (planned.selection.mismatch.empty()) {
@@ -73,16 +100,22 @@ Status check_request(const PredictRequest& request) {
   return check_model_file(request.model);
 }
 
-}  // namespace
-
-Result<PredictResult> predict(const PredictRequest& request, OpenedTable& table, Events& events) {
+Result<PredictResult> predict_next(const PredictRequest& request, OpenedTable& table,
+                                   std::optional<KeptPredictor>& kept, Events& events) {
   OPLAT_CHECK(check_request(request));
   std::vector<std::string> warnings;
   WarningsInto collected(warnings, events);
   const OpenTableOptions opening{request.rows, request.skip_bad_rows, request.calibrate};
-  auto result = predict_from(request, table, opening, warnings, collected);
+  auto result = predict_from(request, table, opening, kept, warnings, collected);
   if (!result) return fail(with_path(table, result.error()));
   return result;
+}
+
+}  // namespace
+
+Result<PredictResult> predict(const PredictRequest& request, OpenedTable& table, Events& events) {
+  std::optional<KeptPredictor> kept;
+  return predict_next(request, table, kept, events);
 }
 
 Result<OpenedTable> open_table_of(const PredictRequest& request, Events& events) {
@@ -99,7 +132,8 @@ Result<PredictResult> predict(const PredictRequest& request, Events& events) {
   WarningsInto collected(warnings, events);
   OPLAT_TRY(table, open_table_of(request, collected));
   const OpenTableOptions opening{request.rows, request.skip_bad_rows, request.calibrate};
-  auto result = predict_from(request, table, opening, warnings, collected);
+  std::optional<KeptPredictor> kept;
+  auto result = predict_from(request, table, opening, kept, warnings, collected);
   if (!result) return fail(with_path(table, result.error()));
   return result;
 }
@@ -110,19 +144,21 @@ Result<std::vector<ModelPrediction>> predict_models(const PredictModelsRequest& 
   OPLAT_TRY(table, open_table_of(request.each, events));
   if (const auto selection = select_stated(table.table(), request.each.rows); !selection)
     return fail(with_path(table, selection.error()));
+  std::optional<KeptPredictor> kept;
   std::vector<ModelPrediction> predictions;
+  const LateProgress progress(events);
   for (const std::string& model : request.models) {
     if (events.cancelled())
       return fail(Code::Interrupted, "stopped after {} of {} models", predictions.size(),
                   request.models.size());
-    events.progress({.done = static_cast<std::int64_t>(predictions.size()),
+    progress.report({.done = static_cast<std::int64_t>(predictions.size()),
                      .total = static_cast<std::int64_t>(request.models.size()),
                      .eta_s = std::nullopt,
                      .what = "predicting",
                      .item = model});
     PredictRequest one = request.each;
     one.model = model;
-    predictions.push_back({model, predict(one, table, events)});
+    predictions.push_back({model, predict_next(one, table, kept, events)});
   }
   return predictions;
 }

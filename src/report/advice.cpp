@@ -3,6 +3,7 @@
 #include "report/advice.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include "base/message.hpp"
@@ -38,6 +39,13 @@ std::string options_text(const table::Setting& setting) {
 std::optional<double> images_per_s(const Choice& choice) {
   const auto ns = choice.per_image_ns();
   return ns && *ns > 0 ? std::optional(1e9 / *ns) : std::nullopt;
+}
+
+/// Three digits, no exponent: "24300", "476", "0.25".
+std::string rate_text_of(double rate) {
+  if (!(rate >= 1000)) return fmt::format("{:.3g}", rate);
+  const double unit = std::pow(10.0, std::floor(std::log10(rate)) - 2);
+  return fmt::format("{:.0f}", std::round(rate / unit) * unit);
 }
 
 std::string batch_text(const Choice& choice) {
@@ -98,7 +106,7 @@ void print_choices(const AdviceReport& advice, const AdviceColumns& columns, std
                                     : "-");
     cells.push_back(time_text(choice.per_image_ns()));
     const auto rate = images_per_s(choice);
-    cells.push_back(rate ? fmt::format("{:.3g}", *rate) : "-");
+    cells.push_back(rate ? rate_text_of(*rate) : "-");
     table.add(std::move(cells));
   }
   if (!table.empty()) table.print(out);

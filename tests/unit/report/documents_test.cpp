@@ -327,6 +327,8 @@ TEST(AdviceDocument, NamesWhatTheChoicesDifferIn) {
   EXPECT_THAT(text, HasSubstr("best: net.onnx, 2 threads, model, batch 2: 2.00 ms an image; the "
                               "upper end of its interval is above\n"));
   EXPECT_THAT(text, HasSubstr("\nmeets   model     threads  precision  batch"));
+  advice.choices[0].latency_ns = 41.1e3 * 2;
+  EXPECT_THAT(rendered("text", advice), HasSubstr("    24300\n"));
   advice.choices[0].meets = Meets::No;
   EXPECT_THAT(rendered("text", advice), HasSubstr("no choice with a latency meets it\n"));
 }
