@@ -175,7 +175,7 @@ def predictions(oplat, paths, options):
     found = {}
     for name, path in paths.items():
         # Exit 4: kernels are missing and the document is printed, or the plan is missing and nothing is.
-        output = oplat.text("predict", path, "--table", options.table, "--runtime", RUNTIME, "--threads", options.threads, "--plan", "cached", "--json",
+        output = oplat.text("predict", path, "--unfitted", "--table", options.table, "--runtime", RUNTIME, "--threads", options.threads, "--plan", "cached", "--json",
                             "--quiet", allowed=(0, MISSING_KERNELS), quiet=True)
         if output:
             found[name] = json.loads(output)

@@ -73,7 +73,7 @@ def part_of(oplat, setting, networks, options):
     """Validation and fit of one setting."""
     files = [network.path for network in networks]
     arguments = ("--runtime", RUNTIME, "--threads", setting.threads)
-    validation = oplat.json("validate", *files, "--table", options.table, *arguments, "--quiet", allowed=(0, MISSING_KERNELS))
+    validation = oplat.json("validate", *files, "--unfitted", "--table", options.table, *arguments, "--quiet", allowed=(0, MISSING_KERNELS))
     families = {network.path.name: network.family for network in networks}
     return {"validation": validation, "fit": oplat.composition(options.table, options.table.parent, families, *arguments, "--max-half-width", mnn_page.MOST_HALF_WIDTH)}
 

@@ -74,7 +74,7 @@ def run(options):
     files = models(Path(options.models).resolve(), names)
     facts = measure(oplat, store, options, files, table)
     say("== validate")
-    validation = oplat.json("validate", *files.values(), "--table", table, "--runtime", RUNTIME, "--threads", options.threads, "--device", options.device,
+    validation = oplat.json("validate", *files.values(), "--unfitted", "--table", table, "--runtime", RUNTIME, "--threads", options.threads, "--device", options.device,
                             "--option", f"onednn={options.onednn}", "--quiet")
     population = oplat.json("table", "info", table)["populations"][0]
     exported = export(oplat, table, folder, options)

@@ -112,7 +112,7 @@ def run(options):
     composed = compose(oplat, table, folder, nets, models)
     lines = []
     for net in nets:
-        validation = oplat.json("validate", models[net.name], "--shape", f"data=1x3x{net.size}x{net.size}", "--table", table,
+        validation = oplat.json("validate", models[net.name], "--unfitted", "--shape", f"data=1x3x{net.size}x{net.size}", "--table", table,
                                 "--runtime", RUNTIME, "--threads", options.threads, "--device", options.device, "--quiet")
         lines.append(qnnpack_page.Line(net, validation, facts[net.name], look_up(oplat, net, models[net.name], folder, table, options),
                                        composed.get(net.name)))

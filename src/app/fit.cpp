@@ -101,6 +101,14 @@ Status update_composition(const Session& session, table::Table& table, Events& e
   return store_fits(table, selection.device_id, selection.setting_ids.front(), fits);
 }
 
+Result<predict::Selection> unseen_by_fit(const table::Table& table, predict::Selection selection,
+                                         const std::string& plan_identity) {
+  if (!selection.fit) return selection;
+  OPLAT_TRY(fit, predict::fit_composition_without(table, selection, {}, plan_identity));
+  selection.fit = std::move(fit);
+  return selection;
+}
+
 report::FitReport fit_report(const FitRequest& request, FitResult result) {
   report::FitReport report;
   report.table = request.table;

@@ -60,6 +60,10 @@ predict::RowFilter rows_of(const Session& session);
 /// table stays as it is.
 Status update_composition(const Session& session, table::Table& table, Events& events);
 
+/// The rows as they answer for a model of the table: by a composition that did not see it.
+Result<predict::Selection> unseen_by_fit(const table::Table& table, predict::Selection selection,
+                                         const std::string& plan_identity);
+
 /// What `oplat fit` says of them.
 report::FitReport fit_report(const FitRequest& request, FitResult result);
 

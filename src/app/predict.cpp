@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/fit.hpp"
 #include "app/suggestions.hpp"
 #include "compat/paddleslim/table_files.hpp"
 #include "compat/registry.hpp"
@@ -39,7 +40,7 @@ struct KeptPredictor {
   [[nodiscard]] bool answers(const predict::Selection& other, estimate::Profile how) const {
     return how == estimator && other.device_id == selection.device_id &&
            other.setting_ids == selection.setting_ids && other.mismatch == selection.mismatch &&
-           other.warnings == selection.warnings;
+           other.warnings == selection.warnings && other.fit == selection.fit;
   }
 };
 
@@ -68,13 +69,21 @@ Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& t
   options.level = request.options.level;
   options.missing = request.options.missing;
   options.profile = request.options.estimator;
+  // Rows of another setting answer for the one asked for: the model's time there is no measurement.
+  std::optional<predict::MeasuredModel> measured;
+  if (planned.selection.mismatch.empty()) {
+    OPLAT_TRY(found, measured_model(table.table(), planned.selection, planned.plan.identity));
+    measured = found;
+  }
+  // The prediction is one that the measurement can contradict. Of many models one is little.
+  const auto& fit = planned.selection.fit;
+  if (measured && fit && fit->scores.size() < predict::kMinConformalModels) {
+    OPLAT_TRY(unseen, unseen_by_fit(table.table(), planned.selection, planned.plan.identity));
+    planned.selection = std::move(unseen);
+  }
   OPLAT_TRY(prediction, predict_with(table, planned.selection, planned.plan, options, kept));
   prediction.model = request.model;
-  // Rows of another setting answer for the one asked for: the model's time there is no measurement.
-  if (planned.selection.mismatch.empty()) {
-    OPLAT_TRY(measured, measured_model(table.table(), planned.selection, planned.plan.identity));
-    if (measured) predict::set_measured(prediction, *measured);
-  }
+  if (measured) predict::set_measured(prediction, *measured);
   prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
   prediction.table_path = table.path;
   if (!table.foreign) {

@@ -47,18 +47,6 @@ Result<ModelRows> model_times(const ValidateRequest& request, const Session& ses
   return rows;
 }
 
-/// The rows as they answer for a model: the composition did not see it, where the table's fit may
-/// have.
-Result<predict::Selection> selection_for(const table::Table& table,
-                                         const predict::Selection& selection,
-                                         const std::string& identity) {
-  predict::Selection chosen = selection;
-  if (!chosen.fit) return chosen;
-  OPLAT_TRY(fit, predict::fit_composition_without(table, selection, {}, identity));
-  chosen.fit = std::move(fit);
-  return chosen;
-}
-
 void add_distinct(std::vector<std::string>& all, const std::vector<std::string>& more) {
   for (const std::string& one : more) {
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
@@ -72,7 +60,9 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(session, start_session(request.runtime, events));
-  OPLAT_TRY(selection, select_rows(table, rows_of(session)));
+  predict::RowFilter filter = rows_of(session);
+  filter.fitted = request.fitted;
+  OPLAT_TRY(selection, select_rows(table, filter));
   OPLAT_TRY(planned, plan_models(session, request.models, request.inputs, events));
   OPLAT_TRY(stored, measured_models(table, planned, session.setting, session.device));
   ValidateResult result;
@@ -89,7 +79,7 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
     }
     predict::Options how;
     how.level = request.level;
-    OPLAT_TRY(chosen, stored[i] ? selection_for(table, selection, planned[i].plan.identity)
+    OPLAT_TRY(chosen, stored[i] ? unseen_by_fit(table, selection, planned[i].plan.identity)
                                 : Result<predict::Selection>(selection));
     OPLAT_TRY(prediction, predict::predict(table, chosen, planned[i].plan, how));
     prediction.model = planned[i].plan.model;

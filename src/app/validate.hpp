@@ -17,6 +17,7 @@ struct ValidateRequest {
   std::string table;                ///< path; only read
   RuntimeRequest runtime;
   double level = 0.9;         ///< of the predicted interval
+  bool fitted = true;         ///< as predict::RowFilter
   bool measure_anew = false;  ///< also models whose time the table holds
   std::string record;         ///< what asked for it: stored with the scratch campaign
 };

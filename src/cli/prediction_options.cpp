@@ -54,6 +54,11 @@ void add_mismatch_flag(const Command& command, predict::RowFilter& to) {
                    "use rows of the nearest setting, with a wider interval");
 }
 
+void add_unfitted(const Command& command, bool& unfitted) {
+  command.add_flag("--unfitted", unfitted,
+                   "add kernels up by start values, whatever whole models taught");
+}
+
 void add_prediction_options(const Command& command, PredictionFlags& to) {
   command.add_option("--level", to.level, "confidence level of the interval")
       .range(0.01, 0.999)

@@ -14,6 +14,8 @@ namespace oplat::cli {
 
 /// --device, --runtime, --runtime-version, --precision, --threads, --option: which rows.
 void add_row_filter(const Command& command, predict::RowFilter& to);
+/// --unfitted.
+void add_unfitted(const Command& command, bool& unfitted);
 /// --option NAME=VALUE alone.
 void add_option_filter(const Command& command, predict::RowFilter& to);
 /// --allow-setting-mismatch.

@@ -136,7 +136,7 @@ class Fitting {
         curves_(curves_of(start_)) {}
 
   Result<FitResult> run();
-  Result<CompositionFit> run_without(const std::string& identity);
+  Result<std::optional<CompositionFit>> run_without(const std::string& identity);
 
  private:
   /// What the models outside some groups say.
@@ -387,13 +387,15 @@ Status Fitting::prepare() {
   return collect();
 }
 
-Result<CompositionFit> Fitting::run_without(const std::string& identity) {
+Result<std::optional<CompositionFit>> Fitting::run_without(const std::string& identity) {
   OPLAT_CHECK(prepare());
   std::set<std::string> out;
   for (const FitCandidate& model : models_) {
     if (model.row.row.plan_identity == identity) out.insert(model.group);
   }
-  return calibrated(fit(without(out)), errors_left_out(without(out), out));
+  const auto others = without(out);
+  if (others.empty()) return std::optional<CompositionFit>();
+  return std::optional(calibrated(fit(others), errors_left_out(others, out)));
 }
 
 Result<FitResult> Fitting::run() {
@@ -427,10 +429,10 @@ Result<FitResult> fit_composition(const table::Table& table, const Selection& se
   return Fitting(table, selection, request).run();
 }
 
-Result<CompositionFit> fit_composition_without(const table::Table& table,
-                                               const Selection& selection,
-                                               const FitRequest& request,
-                                               const std::string& plan_identity) {
+Result<std::optional<CompositionFit>> fit_composition_without(const table::Table& table,
+                                                              const Selection& selection,
+                                                              const FitRequest& request,
+                                                              const std::string& plan_identity) {
   return Fitting(table, selection, request).run_without(plan_identity);
 }
 

@@ -62,10 +62,10 @@ Result<FitResult> fit_composition(const table::Table& table, const Selection& se
                                   const FitRequest& request);
 
 /// The same from all models but the one of this plan and its group, for a prediction that did not
-/// see it. Without any other model it is the prior.
-Result<CompositionFit> fit_composition_without(const table::Table& table,
-                                               const Selection& selection,
-                                               const FitRequest& request,
-                                               const std::string& plan_identity);
+/// see it; std::nullopt if there is no other.
+Result<std::optional<CompositionFit>> fit_composition_without(const table::Table& table,
+                                                              const Selection& selection,
+                                                              const FitRequest& request,
+                                                              const std::string& plan_identity);
 
 }  // namespace oplat::predict

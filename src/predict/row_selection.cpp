@@ -337,7 +337,7 @@ Result<Selection> select_rows(const table::Table& table, const RowFilter& filter
                               const ir::Catalogue& catalogue) {
   OPLAT_TRY(selection, choose(table, filter));
   selection.catalogue = &catalogue;
-  OPLAT_CHECK(take_fit(table, selection));
+  if (filter.fitted) OPLAT_CHECK(take_fit(table, selection));
   OPLAT_TRY(memory, table::find_memory(table, selection.device_id));
   selection.memory = std::move(memory);
   return std::move(selection);

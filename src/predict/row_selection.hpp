@@ -28,6 +28,8 @@ struct RowFilter {  // "= {}" lets a caller name only the fields that it sets
   std::map<std::string, std::string> options =
       {};  ///< those that matter, an empty value: not set; further ones of a table are not compared
   bool allow_setting_mismatch = false;
+  /// whether the composition that was fitted to whole models counts, or start values
+  bool fitted = true;
   /// whether who asks knows --allow-setting-mismatch, so that an error may name it
   bool has_mismatch_flag = true;
 };

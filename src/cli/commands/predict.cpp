@@ -29,6 +29,7 @@ struct PredictFlags {
   Verbosity verbosity;
   bool per_op = false;
   bool keys = false;
+  bool unfitted = false;
   GateFlags gate;
 };
 
@@ -38,6 +39,7 @@ constexpr std::string_view kPredictForms[] = {"text", "json", "csv", "html", "js
 /// All but the models.
 Result<app::PredictRequest> request_of(const PredictFlags& flags) {
   app::PredictRequest request = flags.request;
+  request.rows.fitted = !flags.unfitted;
   OPLAT_TRY(inputs, model_inputs(flags.model));
   request.inputs = std::move(inputs);
   OPLAT_TRY(plan, app::parse_plan_source(flags.plan));
@@ -139,6 +141,7 @@ void add_predict(const Command& app) {
   add_table(command, flags->request.table);
   add_row_filter(command, flags->request.rows);
   add_mismatch_flag(command, flags->request.rows);
+  add_unfitted(command, flags->unfitted);
   add_prediction_options(command, flags->prediction);
   add_plan_source(command, flags->plan);
   add_model_options(command, flags->model);

@@ -25,6 +25,7 @@ struct ValidateFlags {
   ModelOptions model_options;
   double level = 0.9;
   bool measure_anew = false;
+  bool unfitted = false;
   FormOptions form;
   Verbosity verbosity;
   GateFlags gate;
@@ -51,6 +52,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   request.runtime = std::move(runtime);
   request.level = flags.level;
   request.measure_anew = flags.measure_anew;
+  request.fitted = !flags.unfitted;
   request.record = command_line();
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::validate(request, events));
@@ -87,6 +89,7 @@ void add_validate(const Command& app) {
   command.add_option("--level", flags->level, "confidence level of the interval")
       .range(0.01, 0.999)
       .capture_default_str();
+  add_unfitted(command, flags->unfitted);
   command.add_flag("--measure", flags->measure_anew,
                    "measure every model now, even if the table has its time");
   add_gate(command, flags->gate, kValidateGates);

@@ -517,15 +517,21 @@ TEST_F(FitTest, OneModelIsAnUpdate) {
   EXPECT_GT(result.fit.covariance.at(Unknown::kC1, Unknown::kC1), 0);
 }
 
-TEST_F(FitTest, WithoutAModelItIsThePrior) {
+TEST_F(FitTest, AModelIsLeftOutByItsPlan) {
   for (int i = 0; i < 4; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
   const auto selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
   const auto without = [&](const std::string& identity) {
-    return must(fit_composition_without(small_.table(), selection, {}, identity));
+    return must(fit_composition_without(small_.table(), selection, {}, identity)).value();
   };
   EXPECT_EQ(without("plan of net2.onnx").scores.size(), 3U);
   EXPECT_EQ(without("no such plan").scores.size(), 4U);
   EXPECT_EQ(without("no such plan"), must(fit()).fit);
+}
+
+TEST_F(FitTest, WithoutTheOnlyModelThereIsNoFit) {
+  model("net.onnx", 10);
+  const auto selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
+  EXPECT_FALSE(must(fit_composition_without(small_.table(), selection, {}, "plan of net.onnx")));
 }
 
 TEST_F(FitTest, NoModelIsTooFew) {
