@@ -120,7 +120,9 @@ Choice choice_of(const AdviseRequest& request, const std::string& model,
   if (!p.latency_ns) {
     choice.code = Code::Missing;
     choice.why = predict::missing_text(p);
-    choice.command = command_for(request, one.inputs, model, setting);
+    const bool fit_is_enough = p.help.by_fit == static_cast<std::int64_t>(p.missing.size());
+    choice.command =
+        fit_is_enough ? p.help.fit_command : command_for(request, one.inputs, model, setting);
   }
   return choice;
 }

@@ -352,6 +352,9 @@ void print_prediction(const PredictionReport& report, const Options& options, st
   out << fmt::format("{}, batch {}, on {}, {}\n", name_text(p.model, kShortKey), p.batch,
                      name_text(p.device.name), base::printable(table::describe(p.setting), 400));
   if (p.latency_ns) out << paint.bold(latency_text(*p.latency_ns, p.interval, p.level)) << "\n";
+  if (p.latency_ns && p.batch > 1)
+    out << fmt::format("{} per image\n",
+                       base::duration_text(*p.latency_ns / static_cast<double>(p.batch)));
   if (p.measured) out << measured_text(*p.measured) << "\n";
   if (!p.missing.empty()) {
     const std::vector<std::string> lines = missing_lines(p);

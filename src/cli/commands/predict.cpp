@@ -86,6 +86,9 @@ Result<int> run_list(const PredictFlags& flags, const std::optional<Gate>& gate)
   OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.models.list}));
   if (flags.form.form() == "html")
     return fail(Code::Usage, "--format html: is of one model; use text, json, jsonl or csv");
+  if (flags.per_op || flags.keys)
+    return fail(Code::Usage, "{}: is of one model; --format json has the kernels of each",
+                flags.per_op ? "--per-op" : "--keys");
   OPLAT_TRY(each, request_of(flags));
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(predicted, app::predict_models({std::move(models), std::move(each)}, events));

@@ -364,6 +364,21 @@ TEST_F(AdviseTest, WhatIsNotKnownSaysWhatMeasuresIt) {
   }
 }
 
+TEST_F(AdviseTest, AFitIsAdvisedWhereItAnswersAllThatIsMissing) {
+  for (int i = 1; i <= 40; ++i)
+    made_.small().row(made_.device(), made_.setting(),
+                      fmt::format("test:copy{{}}(f32[{0}])->(f32[{0}])", 100'000 + i), std::nullopt,
+                      test::timing(1000 + i));
+  made_.put_plan(made_.without_plan(), {{"a", test::kCopy4000, 1}});
+  AdviseRequest asked = request(1);
+  asked.models = {made_.without_plan()};
+  asked.threads = {1};
+  const report::AdviceReport advice = must(advise(asked, events_));
+  ASSERT_EQ(advice.choices.size(), 1U);
+  EXPECT_EQ(advice.choices[0].code, Code::Missing);
+  EXPECT_EQ(advice.choices[0].command, "oplat fit " + made_.path() + " --threads 1");
+}
+
 TEST_F(AdviseTest, ADeviceIsChosenWhereThereAreSeveral) {
   made_.small().row(made_.small().device("phone"), made_.setting(), test::kCopy250, std::nullopt,
                     test::timing(1));

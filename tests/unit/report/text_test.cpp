@@ -57,6 +57,14 @@ TEST(Text, PredictionSaysTotalCoverageAndCostliest) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b[")));
 }
 
+TEST(Text, ABatchIsAlsoSaidPerImage) {
+  predict::Prediction p = test::sample_prediction();
+  EXPECT_THAT(rendered("text", p), Not(HasSubstr("per image")));
+  p.batch = 4;
+  EXPECT_THAT(rendered("text", p),
+              HasSubstr("12.0 ms (11.5 to 12.6 ms, 90 %)\n3.00 ms per image\n"));
+}
+
 TEST(Text, PredictionOpensWithOperators) {
   const std::string text = rendered("text", test::sample_prediction());
   EXPECT_THAT(text, HasSubstr("\n\noperator  calls     time   share          rate  bound\n"
