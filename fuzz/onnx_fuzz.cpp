@@ -14,7 +14,9 @@
 #include "compat/registry.hpp"
 #include "formats/made_up_inputs.hpp"
 #include "formats/onnx.hpp"
+#include "ir/label.hpp"
 #include "ir/work.hpp"
+#include "plan/inspection.hpp"
 #include "plan/plan.hpp"
 
 namespace {
@@ -96,11 +98,17 @@ void plan_model(const ir::Graph& graph) {
   add_runs(graph, runs);
   const auto kernels = plan::kernels_of(graph, runs);
   (void)plan::footprint(graph, runs);
+  (void)holds(plan::kernels_of_file(graph));
+  (void)plan::parameters_of(graph);
+  if (const auto peak = plan::peak_memory(graph, oplat::compat::catalogue());
+      peak && !(peak->bytes >= 0))
+    std::abort();
   if (!holds(kernels)) return;
   for (const plan::PlanKernel& kernel : *kernels) {
     const auto key = ir::parse(kernel.key);
     if (!key || ir::print(*key) != kernel.key) std::abort();
     (void)ir::work(*key, oplat::compat::catalogue());
+    if (ir::make_label(*key, oplat::compat::catalogue()).text.size() > 1000) std::abort();
     (void)ir::describe(*key, oplat::compat::catalogue());
     for (std::size_t i = 0; i < key->operands.size() && i < 8; ++i) (void)ir::operand_fill(*key, i);
     (void)ir::value_caveat(*key);

@@ -39,10 +39,12 @@ LabelKind kind_of(std::string_view op) {
 
 std::string word(std::string_view text) { return base::printable(text, kMaxWord); }
 
-/// The first of these attributes that holds whole numbers.
+/// The first of these attributes that holds whole numbers, as many as axes can be.
 std::vector<std::int64_t> numbers(const Key& key, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names)
-    if (auto found = ops::integers(key, name); found && !found->empty()) return *found;
+    if (auto found = ops::integers(key, name);
+        found && !found->empty() && found->size() <= kMaxShapeDims)
+      return *found;
   return {};
 }
 
@@ -136,6 +138,7 @@ void say_convolution(const Key& key, KernelWords& words) {
     for (std::size_t i = 2; i < filters->shape.dims.size(); ++i)
       if (filters->shape.dims[i]) kernel.push_back(*filters->shape.dims[i]);
   }
+  if (kernel.size() > kMaxShapeDims) kernel.clear();
   words.size = window_text(kernel, key);
   const auto group = ops::integer(key, "group").value_or(ops::integer(key, "groups").value_or(1));
   const int axis = channels_last ? -1 : 1;
@@ -211,7 +214,7 @@ void say_attributes(const Key& key, KernelWords& words) {
     parts.push_back(word(*module->text()));
   if (const Value* mode = key.attribute("mode"); mode != nullptr && mode->text() != nullptr)
     parts.push_back(word(*mode->text()));
-  if (const auto order = numbers(key, {"perm"}); !order.empty() && order.size() <= kMaxShapeDims)
+  if (const auto order = numbers(key, {"perm"}); !order.empty())
     parts.push_back("perm " + joined(order, " "));
   if (const auto axis = ops::integer(key, "axis")) parts.push_back(fmt::format("axis {}", *axis));
   if (const Value* steps = key.tag("steps"); steps != nullptr && steps->integer() != nullptr)

@@ -112,6 +112,18 @@ TEST(Label, NamesOfUntrustedFilesStayPrintable) {
   EXPECT_THAT(label.text, ::testing::Not(::testing::HasSubstr("\x1b")));
 }
 
+TEST(Label, StaysShortWhateverAKeyHolds) {
+  std::string ones = "1";
+  for (int i = 0; i < 5000; ++i) ones += ",1";
+  for (const char* op : {"Conv", "MaxPool", "Transpose", "Gemm", "Concat", "LSTM", "Attention"}) {
+    const std::string tensor = "f32[" + ones + "]";
+    const std::string key = std::string(op) + "/1{activation_params=[" + ones + "],kernel_shape=[" +
+                            ones + "],perm=[" + ones + "],strides=[" + ones + "]}(" + tensor + "," +
+                            tensor + "," + tensor + ")->(" + tensor + ")";
+    EXPECT_LT(label_of(key, compat::catalogue()).text.size(), 300U) << op;
+  }
+}
+
 TEST(Label, ADomainMaySayMore) {
   class Words final : public KeyDomain {
    public:
