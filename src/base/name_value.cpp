@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/shell.hpp"
 #include "base/text.hpp"
 
 namespace oplat::base {
@@ -35,6 +36,19 @@ Result<std::pair<std::string, std::string>> name_value(const std::string& flag,
         "write NAME=VALUE; a name that holds = or begins with \" is quoted: "
         "'\"a=b\"=VALUE'");
   return std::pair(std::move(name), text.substr(at + 1));
+}
+
+std::string name_value_word(const std::string& name, std::string_view value) {
+  std::string word = printable(name, 200);
+  if (name.find('=') != std::string::npos || name.starts_with('"')) {
+    std::string quoted = "\"";
+    for (const char c : word) {
+      if (c == '"' || c == '\\') quoted += '\\';
+      quoted += c;
+    }
+    word = quoted + "\"";
+  }
+  return shell_word(fmt::format("{}={}", word, value));
 }
 
 }  // namespace oplat::base

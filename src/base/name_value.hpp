@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/result.hpp"
@@ -13,5 +14,8 @@ namespace oplat::base {
 /// \" and \\ stand for " and \. Code::Usage, which begins with `flag`, if name or value is empty.
 Result<std::pair<std::string, std::string>> name_value(const std::string& flag,
                                                        const std::string& text);
+
+/// NAME=VALUE as name_value() reads it, as one word of a shell: for flags that a message suggests.
+std::string name_value_word(const std::string& name, std::string_view value);
 
 }  // namespace oplat::base

@@ -2,6 +2,7 @@
 /// Units for people.
 #include "base/units.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -50,6 +51,16 @@ std::string clock_text(double seconds) {
   if (whole >= 3600)
     return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+std::string more_time_text(double seconds) {
+  if (seconds < 90) {
+    const double rounded =
+        seconds < 15 ? std::max(1.0, std::ceil(seconds)) : std::round(seconds / 10) * 10;
+    return fmt::format("about {:.0f} more second{}", rounded, rounded == 1 ? "" : "s");
+  }
+  if (seconds < 90 * 60) return fmt::format("about {:.0f} more minutes", std::round(seconds / 60));
+  return fmt::format("about {:.1f} more hours", seconds / 3600);
 }
 
 Result<double> parse_duration_ns(std::string_view text) {

@@ -16,6 +16,8 @@ std::string duration_text(double ns);
 std::string bytes_text(double bytes);
 /// "1:02:03" or "4:05", for progress bars; `seconds` is rounded down.
 std::string clock_text(double seconds);
+/// "about 40 more seconds", "about 4 more minutes", "about 1.5 more hours": a forecast.
+std::string more_time_text(double seconds);
 /// Reads "10ms", "30m", "1.5h", "250us", "90s" or "800ns" into nanoseconds; a bare number is an
 /// error that names the units.
 Result<double> parse_duration_ns(std::string_view text);

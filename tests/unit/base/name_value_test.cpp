@@ -27,5 +27,14 @@ TEST(NameValue, WhatIsNoPairIsAUsageErrorThatNamesTheFlag) {
   }
 }
 
+TEST(NameValueWord, ReadsBackAndIsSafeInAShell) {
+  EXPECT_EQ(name_value_word("input:0", "1x3"), "input:0=1x3");
+  EXPECT_EQ(name_value_word("my input", "zeros"), "'my input=zeros'");
+  EXPECT_EQ(name_value_word("a=b", "1x3"), "'\"a=b\"=1x3'");
+  const auto read = name_value("--shape", "\"a=b\"=1x3");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->first, "a=b");
+}
+
 }  // namespace
 }  // namespace oplat::base

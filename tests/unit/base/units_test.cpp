@@ -72,5 +72,13 @@ TEST(ParseDuration, RefusesTheRestAndNamesTheUnits) {
   EXPECT_FALSE(parse_duration_ns(std::string(400, '9') + "h"));
 }
 
+TEST(MoreTime, IsRoundedAsAForecastMayBe) {
+  EXPECT_EQ(more_time_text(0.2), "about 1 more second");
+  EXPECT_EQ(more_time_text(11.2), "about 12 more seconds");
+  EXPECT_EQ(more_time_text(44), "about 40 more seconds");
+  EXPECT_EQ(more_time_text(232), "about 4 more minutes");
+  EXPECT_EQ(more_time_text(6000), "about 1.7 more hours");
+}
+
 }  // namespace
 }  // namespace oplat::base

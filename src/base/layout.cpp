@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/layout.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace oplat::base {
+namespace {
+
+/// Bytes of the character or escape sequence that begins at `at`, and the columns that it takes.
+struct Glyph {
+  std::size_t bytes = 1;
+  std::size_t columns = 1;
+};
+
+Glyph glyph_at(std::string_view text, std::size_t at) {
+  if (text[at] == '\x1b' && at + 1 < text.size() && text[at + 1] == '[') {
+    std::size_t end = at + 2;
+    while (end < text.size() && (text[end] < '@' || text[end] > '~')) ++end;
+    return {std::min(end + 1, text.size()) - at, 0};
+  }
+  std::size_t end = at + 1;
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) ++end;
+  return {end - at, 1};
+}
+
+/// The longest beginning of `text` that takes at most `width` columns.
+std::size_t bytes_within(std::string_view text, std::size_t width) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const Glyph glyph = glyph_at(text, at);
+    if (glyph.columns > width) break;
+    width -= glyph.columns;
+    at += glyph.bytes;
+  }
+  return at;
+}
+
+/// The text of a kernel: nobody copies half a line of it.
+bool is_key(std::string_view word) { return word.find(")->(") != std::string_view::npos; }
+
+}  // namespace
+
+std::size_t text_columns(std::string_view text) {
+  std::size_t columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const Glyph glyph = glyph_at(text, at);
+    columns += glyph.columns;
+    at += glyph.bytes;
+  }
+  return columns;
+}
+
+std::string shorten_middle(std::string_view text, std::size_t width) {
+  const std::size_t columns = text_columns(text);
+  if (columns <= width) return std::string(text);
+  constexpr std::string_view kDots = "...";
+  const std::size_t kept = std::max<std::size_t>(width, 8) - kDots.size();
+  const std::size_t tail = kept / 2;
+  const std::size_t head = kept - tail;
+  std::string shortened(text.substr(0, bytes_within(text, head)));
+  shortened += kDots;
+  shortened += text.substr(bytes_within(text, columns - tail));
+  return shortened;
+}
+
+std::string wrap_line(std::string_view line, std::size_t width, std::size_t hang) {
+  if (text_columns(line) <= width) return std::string(line);
+  const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
+  std::string wrapped(line.substr(0, own));
+  // An indentation of half the line leaves no room for words.
+  const std::string next((own + hang <= width / 2) ? own + hang : 0, ' ');
+  std::size_t column = own;
+  bool begins = true;
+  for (std::size_t at = own; at < line.size();) {
+    const std::size_t blanks = std::min(line.find_first_not_of(' ', at), line.size()) - at;
+    const std::size_t begin = at + blanks;
+    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    std::string word(line.substr(begin, end - begin));
+    at = end;
+    if (word.empty()) break;
+    std::size_t room = text_columns(word);
+    const std::size_t longest = width - (begins ? column : next.size());
+    if (!begins && column + blanks + room > width) {
+      wrapped += "\n" + next;
+      column = next.size();
+      begins = true;
+    } else if (!begins) {
+      wrapped.append(blanks, ' ');
+      column += blanks;
+    }
+    if (room > longest && is_key(word)) {
+      word = shorten_middle(word, longest);
+      room = text_columns(word);
+    }
+    wrapped += word;
+    column += room;
+    begins = false;
+  }
+  return wrapped;
+}
+
+std::string wrap_lines(std::string_view text, std::size_t width, std::size_t hang) {
+  std::string wrapped;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    wrapped += wrap_line(text.substr(0, end), width, hang);
+    if (end == std::string_view::npos) break;
+    wrapped += '\n';
+    text.remove_prefix(end + 1);
+  }
+  return wrapped;
+}
+
+}  // namespace oplat::base

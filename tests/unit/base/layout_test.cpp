@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/layout.hpp"
+
+#include <gtest/gtest.h>
+
+namespace oplat::base {
+namespace {
+
+TEST(Layout, CharactersCountAndColoursDoNot) {
+  EXPECT_EQ(text_columns(""), 0U);
+  EXPECT_EQ(text_columns("abc"), 3U);
+  EXPECT_EQ(text_columns("h\xc3\xa4user"), 6U);
+  EXPECT_EQ(text_columns("\x1b[1mbold\x1b[0m"), 4U);
+  EXPECT_EQ(text_columns("\x1b[1"), 0U) << "a sequence that does not end";
+}
+
+TEST(Layout, TheMiddleIsLeftOut) {
+  EXPECT_EQ(shorten_middle("short", 8), "short");
+  EXPECT_EQ(shorten_middle("abcdefghijklmnop", 9), "abc...nop");
+  EXPECT_EQ(shorten_middle("abcdefghijklmnop", 10), "abcd...nop");
+  EXPECT_EQ(
+      shorten_middle("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4xyz", 9),
+      "\xc3\xa4\xc3\xa4\xc3\xa4...xyz");
+  EXPECT_EQ(text_columns(shorten_middle(std::string(100, 'x'), 3)), 8U) << "no less than that";
+}
+
+TEST(Layout, LinesWrapAtBlanksWithAnIndentation) {
+  EXPECT_EQ(wrap_line("one two", 20), "one two");
+  EXPECT_EQ(wrap_line("one two three four", 10), "one two\n  three\n  four");
+  EXPECT_EQ(wrap_line("  one two three four", 12), "  one two\n    three\n    four");
+  EXPECT_EQ(wrap_line("one  two", 8), "one  two") << "blanks inside a line stay";
+  EXPECT_EQ(wrap_lines("one two three\n\nfour\n", 8, 0), "one two\nthree\n\nfour\n");
+}
+
+TEST(Layout, PathsStayWholeAndKeysAreShortened) {
+  const std::string path = "/a/path/of/thirty/columns/x.onnx";
+  EXPECT_EQ(wrap_line("see " + path + " there", 20), "see\n  " + path + "\n  there");
+  const std::string key = "Conv/11{a=1}(f32[1,3,224,224],f32c[64,3,7,7])->(f32[1,64,112,112])";
+  const std::string wrapped = wrap_line("  " + key, 40);
+  EXPECT_EQ(text_columns(wrapped), 40U);
+  EXPECT_EQ(wrapped, "  Conv/11{a=1}(f32[1...32[1,64,112,112])");
+}
+
+}  // namespace
+}  // namespace oplat::base
