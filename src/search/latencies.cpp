@@ -29,6 +29,19 @@ Result<std::vector<ir::Work>> works_of(const Expansion& expansion, const ir::Cat
   return works;
 }
 
+/// Elements of the kernel's weights and biases.
+double parameters_of(const std::string& text) {
+  const auto key = ir::parse(text);
+  double sum = 0;
+  if (!key) return sum;
+  for (std::size_t i = 0; i < key->operands.size(); ++i) {
+    const ir::TensorEntry* operand = key->operand(i);
+    if (operand == nullptr || !operand->constant || !ir::is_float(operand->dtype)) continue;
+    sum += static_cast<double>(operand->shape.elements().value_or(0));
+  }
+  return sum;
+}
+
 /// Weights and results of a network that takes every choice of a layer equally often.
 double mean_footprint(const Expansion& expansion, const std::vector<ir::Work>& works) {
   double all = 0;
@@ -86,7 +99,12 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
   OPLAT_CHECK(answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, kernels));
   timed.kernels = std::move(kernels);
   timed.result_bytes.reserve(works.size());
-  for (const ir::Work& work : works) timed.result_bytes.push_back(work.bytes_out);
+  for (const ir::Work& work : works) {
+    timed.result_bytes.push_back(work.bytes_out);
+    timed.flops.push_back(work.flops);
+  }
+  for (const std::string& key : timed.expansion.keys)
+    timed.parameters.push_back(parameters_of(key));
   const bool zero = options.missing == predict::MissingPolicy::Zero;
   for (std::size_t i = 0; i < timed.expansion.layers.size(); ++i) {
     std::vector<CellLatency>& cells = timed.cells.emplace_back();

@@ -62,6 +62,9 @@ Result<std::string> written(const SpaceLatencies& latencies, std::string_view fo
 
 std::vector<std::string> summary(const SpaceLatencies& latencies) {
   std::vector<std::string> lines;
+  lines.push_back(fmt::format("{}: {} on {}", base::printable(latencies.space.file, 400),
+                              table::describe(latencies.setting),
+                              base::printable(latencies.device.name)));
   for (const ResolutionLatencies& timed : latencies.resolutions) {
     const Extremes all = extremes_of(timed);
     lines.push_back(fmt::format(

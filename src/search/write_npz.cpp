@@ -65,6 +65,8 @@ void add_cells(const SpaceLatencies& all, const Axes& axes, const Grid& grid, Np
   std::vector<double> lo = latency;
   std::vector<double> hi = latency;
   std::vector<double> measured = latency;
+  std::vector<double> flops = latency;
+  std::vector<double> parameters = latency;
   std::vector<std::uint8_t> mask(grid.size(), 0);
   for (std::size_t r = 0; r < all.resolutions.size(); ++r) {
     const ResolutionLatencies& timed = all.resolutions[r];
@@ -78,6 +80,11 @@ void add_cells(const SpaceLatencies& all, const Axes& axes, const Grid& grid, Np
         const std::size_t at = grid.at(r, l, static_cast<std::size_t>(column), cells[c]);
         const CellLatency& cell = timed.cells[layer][c];
         mask[at] = 1;
+        flops[at] = parameters[at] = 0;
+        for (const std::size_t kernel : cells[c].kernels) {
+          flops[at] += timed.flops[kernel].value_or(kNan);
+          parameters[at] += timed.parameters[kernel];
+        }
         if (!cell.ns) continue;
         latency[at] = microseconds(*cell.ns);
         lo[at] = microseconds(cell.interval->low);
@@ -95,6 +102,8 @@ void add_cells(const SpaceLatencies& all, const Axes& axes, const Grid& grid, Np
   npz.add("hi_us", grid.shape(), hi);
   npz.add("measured_share", grid.shape(), measured);
   npz.add_bools("mask", grid.shape(), mask);
+  npz.add("flops", grid.shape(), flops);
+  npz.add("parameters", grid.shape(), parameters);
 }
 
 void add_fixed(const SpaceLatencies& all, const Axes& axes, Npz& npz) {
@@ -157,6 +166,12 @@ Result<std::string> to_npz(const SpaceLatencies& latencies) {
   add_fixed(latencies, axes, npz);
   const double level = latencies.level;
   npz.add("level", {}, {&level, 1});
+  const std::int64_t threads = latencies.setting.threads;
+  npz.add("threads", {}, {&threads, 1});
+  npz.add_texts("device", std::vector<std::string>{latencies.device.name});
+  npz.add_texts("runtime",
+                std::vector<std::string>{latencies.setting.runtime, latencies.setting.version});
+  npz.add_texts("setting", std::vector<std::string>{table::describe(latencies.setting)});
   return npz.bytes();
 }
 

@@ -33,6 +33,8 @@ Result<int> run_search_lut(const SearchLutFlags& flags) {
   OPLAT_CHECK(put_text(flags.form.out, text));
   if (!flags.verbosity.quiet)
     for (const std::string& line : search::summary(latencies)) print_message(line);
+  if (!flags.verbosity.quiet && !flags.form.out.empty())
+    print_message(fmt::format("written to {}", base::printable(flags.form.out, 400)));
   print_warnings(latencies.warnings, flags.verbosity);
   if (options.missing != predict::MissingPolicy::Zero)
     OPLAT_CHECK(app::require_times(latencies, request));
