@@ -12,7 +12,8 @@
 namespace oplat::app {
 namespace {
 
-/// Fits that are ready to be stored; none of them is before all are made.
+/// Fits that are ready to be stored: together, or those that are finished once the rest is
+/// interrupted.
 using Fits = std::vector<table::Fit>;
 
 Status fit_composition(const table::Table& table, const predict::Selection& selection,
@@ -39,6 +40,13 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection,
   if (!learned && learned.error().code == Code::Refused) {
     result.no_kernels = learned.error().message;
     return {};
+  }
+  if (!learned && learned.error().code == Code::Interrupted && request.store && !fits.empty()) {
+    // What is finished need not be made again.
+    OPLAT_CHECK(store_fits(table, selection.device_id, selection.setting_ids.front(), fits));
+    return fail(Code::Interrupted,
+                "interrupted while learning kernels; how kernels add up is stored; 'oplat fit "
+                "--only kernels' goes on");
   }
   if (!learned) return fail(learned.error());
   std::int64_t bytes = 0;

@@ -48,8 +48,8 @@ struct FitResult {
 };
 
 /// Fits, and stores all that was fitted together. Code::Refused if nothing of what was asked for
-/// can be fitted, or the table is locked; Code::Interrupted once `events` are cancelled: nothing is
-/// stored.
+/// can be fitted, or the table is locked; Code::Interrupted once `events` are cancelled: what is
+/// finished by then is stored.
 Result<FitResult> fit(const FitRequest& request, Events& events);
 
 /// The rows that were measured as the session would measure.

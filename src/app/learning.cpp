@@ -75,8 +75,9 @@ Status ensure_fit(table::Table& table, bool calibrate, Events& events) {
   if (fitted) return {};
   OPLAT_TRY(selection, select_rows(table, {}));
   events.note(
-      "fitting the library, which happens once and takes minutes if it has many rows; Ctrl-C stops "
-      "it and stores nothing");
+      "fitting the library, which happens once and takes minutes if it has many rows; "
+      "--no-calibrate is several times faster, with wider intervals, and 'tinynas predict --method "
+      "original' needs no fit; Ctrl-C stops it");
   LearnOptions options;
   options.calibrate = calibrate;
   const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt,

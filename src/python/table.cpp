@@ -622,7 +622,7 @@ void bind_table(nb::module_& module) {
                    "progress: collections.abc.Callable[[Progress], object] | None = None) -> "
                    "FitResult"),
            "Learns how kernels add up, and how long unmeasured ones take; stores it in the file\n"
-           "and reopens the table. Ctrl-C stores nothing.")
+           "and reopens the table. Ctrl-C stores what is finished.")
       .def("validate", validate_table, "models"_a, "runtime"_a = "onnxruntime", nb::kw_only(),
            "threads"_a = 1, "precision"_a = "", "options"_a = nb::none(), "device"_a = "",
            "shapes"_a = nb::none(), "batch"_a = nb::none(), "inputs"_a = nb::none(),

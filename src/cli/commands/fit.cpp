@@ -51,7 +51,8 @@ Learns two things, each if the table has enough rows for it:
                them)
   kernels      how long unmeasured kernels take, from the rows of all measured ones
 Predictions use both until more is measured. Fitting the kernels of a large table takes minutes.
-Ctrl-C stops it and stores nothing. 'oplat accuracy' shows how good the estimates of a table are.
+Ctrl-C stops it; what is finished is stored. 'oplat accuracy' shows how good the estimates of a
+table are.
 Exit codes: 0 at least one of the two was fitted; 2 usage, or several settings fit; 3 no table, or a
 malformed file of groups; 6 neither can be fitted, or the table is locked; 130 interrupted.)";
 

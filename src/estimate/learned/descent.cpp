@@ -58,7 +58,7 @@ VectorXd inner_gradient(const VectorXd& at, const VectorXd& gradient, const Desc
 }  // namespace
 
 VectorXd descend(const Slope& function, const VectorXd& start, const DescentBounds& bounds,
-                 int steps) {
+                 int steps, const std::function<bool()>& go_on) {
   const auto inside = [&](const VectorXd& at) {
     return VectorXd(at.cwiseMax(bounds.low).cwiseMin(bounds.high));
   };
@@ -68,6 +68,7 @@ VectorXd descend(const Slope& function, const VectorXd& start, const DescentBoun
   std::deque<Pair> memory;
   VectorXd next_gradient(at.size());
   for (int step = 0; step < steps; ++step) {
+    if (go_on && !go_on()) break;
     const VectorXd inner = inner_gradient(at, gradient, bounds);
     VectorXd direction = direction_of(inner, memory);
     for (Eigen::Index i = 0; i < at.size(); ++i) {

@@ -17,8 +17,9 @@ struct DescentBounds {
 
 /// L-BFGS (Nocedal 1980) whose steps are cut off at the bounds: at most `steps` of them from
 /// `start`, which must have a value. The function need not be convex: what comes back is a point no
-/// worse than the start.
+/// worse than the start. `go_on`, if not empty, is asked before each step; false ends the descent.
 Eigen::VectorXd descend(const Slope& function, const Eigen::VectorXd& start,
-                        const DescentBounds& bounds, int steps);
+                        const DescentBounds& bounds, int steps,
+                        const std::function<bool()>& go_on = {});
 
 }  // namespace oplat::estimate

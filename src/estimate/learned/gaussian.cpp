@@ -47,7 +47,15 @@ Gaussian Gaussian::learn(const Points& points, std::span<const double> y, const 
   VectorXd some(static_cast<Index>(rows.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) some(static_cast<Index>(i)) = y[rows[i]];
   if (some.size() > 0) some.array() -= some.mean();
-  return fit(points, y, learn_kernel(points.chosen(rows), some, options.steps), options);
+  bool stopped = false;
+  std::function<bool()> go_on;
+  if (options.go_on)
+    go_on = [&] {
+      stopped = stopped || !options.go_on();
+      return !stopped;
+    };
+  SmoothKernel kernel = learn_kernel(points.chosen(rows), some, options.steps, go_on);
+  return stopped ? Gaussian() : fit(points, y, std::move(kernel), options);
 }
 
 Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKernel kernel,

@@ -14,6 +14,7 @@
 #include <Eigen/Dense>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,6 +35,8 @@ class Gaussian {
     /// Up to so many rows an answer weighs all of them, above only the nearest.
     std::size_t most_exact = 4500;
     bool leave_out = true;  ///< whether left_out() is wanted
+    /// Asked before each step of the search; false ends it, and what comes of it is of no use.
+    std::function<bool()> go_on = {};
   };
   struct Answer {
     double mean = 0;

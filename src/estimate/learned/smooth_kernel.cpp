@@ -167,7 +167,8 @@ double misfit(const VectorXd& parameters, const Points& points, const VectorXd& 
   return value;
 }
 
-SmoothKernel learn_kernel(const Points& points, const VectorXd& y, int steps) {
+SmoothKernel learn_kernel(const Points& points, const VectorXd& y, int steps,
+                          const std::function<bool()>& go_on) {
   const Index columns = points.at.cols();
   const double variance =
       std::max(1e-6, y.squaredNorm() / static_cast<double>(std::max<Index>(1, y.size())));
@@ -190,7 +191,7 @@ SmoothKernel learn_kernel(const Points& points, const VectorXd& y, int steps) {
   const Slope slope = [&](const VectorXd& at, VectorXd& gradient) {
     return misfit(at, points, y, gradient);
   };
-  parameters = descend(slope, parameters, bounds, steps);
+  parameters = descend(slope, parameters, bounds, steps, go_on);
   return kernel_of(parameters, columns);
 }
 

@@ -6,6 +6,7 @@
 #include <Eigen/Dense>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -47,8 +48,10 @@ double misfit(const Eigen::VectorXd& parameters, const Points& points, const Eig
 Eigen::VectorXd parameters_of(const SmoothKernel& kernel);
 SmoothKernel kernel_of(const Eigen::VectorXd& parameters, Eigen::Index columns);
 
-/// The likeliest kernel after so many steps. `y`: deviations from their mean.
-SmoothKernel learn_kernel(const Points& points, const Eigen::VectorXd& y, int steps);
+/// The likeliest kernel after so many steps. `y`: deviations from their mean. `go_on`: as descend()
+/// asks it.
+SmoothKernel learn_kernel(const Points& points, const Eigen::VectorXd& y, int steps,
+                          const std::function<bool()>& go_on = {});
 
 /// Inverse of L in K = L L^T, as a lower triangle.
 Eigen::MatrixXd inverse_of_lower(const Eigen::MatrixXd& lower);

@@ -140,12 +140,23 @@ Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows,
   for (std::size_t i = 0; i < sites.u.size(); ++i) sites.folds.push_back(i % sites.fold_count);
   base::shuffle(sites.folds, random);
 
-  Steps steps(static_cast<int>(sites.fold_count) + 2, 1, options.progress);
-  model.scaler_ = Scaler::learn(sites.shapes);
   Gaussian::Options smooth;
   smooth.seed = options.seed;
   smooth.steps = std::max(2, static_cast<int>(options.effort * smooth.steps));
+  // The search for the kernel is a good part of the work and says each of its steps.
+  Steps steps(smooth.steps + static_cast<int>(sites.fold_count) + 2, 1, options.progress);
+  int searched = 0;
+  bool stop = false;
+  smooth.go_on = [&] {
+    ++searched;
+    stop = stop || !steps.step();
+    return !stop;
+  };
+  model.scaler_ = Scaler::learn(sites.shapes);
   model.gaussian_ = Gaussian::learn(model.scaler_.points(sites.shapes), sites.u, smooth);
+  // A search that found its minimum early leaves steps out.
+  for (; !stop && searched < smooth.steps; ++searched) stop = !steps.step();
+  if (stop) return stopped();
   if (!steps.step()) return stopped();
   LeftOut left_out;
   OPLAT_CHECK(model.fit_trees(sites, left_out, options, steps));
