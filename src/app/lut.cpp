@@ -3,10 +3,13 @@
 /// asks the rows and writes the lines.
 #include "app/lut.hpp"
 
+#include <filesystem>
+
 #include "app/cached_table.hpp"
 #include "app/search.hpp"
 #include "app/table_source.hpp"
 #include "base/files.hpp"
+#include "base/folders.hpp"
 #include "base/text.hpp"
 #include "compat/mobile_vision/lut_build.hpp"
 #include "compat/mobile_vision/nets.hpp"
@@ -191,6 +194,9 @@ Result<LutBuildResult> lut_build(const LutBuildRequest& request, Events& events)
   OPLAT_CHECK(check_runtime(request.runtime));
   OPLAT_TRY(wanted, wanted_of(request, events));
   OPLAT_TRY(session, start_session(request.runtime, events));
+  // The original's own tables lie in a folder, which a user of another device has not made.
+  if (const auto folder = std::filesystem::path(request.out).parent_path(); !folder.empty())
+    OPLAT_CHECK(base::make_folder(folder.string()));
   OPLAT_TRY(table,
             table::Table::open(request.table.empty() ? request.out + ".oplat" : request.table,
                                table::Mode::Create));
