@@ -130,6 +130,9 @@ def test_installed(test, folder):
     shown = run([out / "examples" / "predict_from_table", os.environ["OPLAT_SAMPLE_TABLE"],
                  os.environ["OPLAT_SAMPLE_MODEL"]])
     expect(shown.startswith("0.005 ms (") and "measured" in shown, shown)
+    planned = run([out / "examples" / "plan_and_predict", os.environ["OPLAT_SAMPLE_TABLE"],
+                   os.environ["OPLAT_SAMPLE_MODEL"]])
+    expect(planned.startswith("plan cached, batch 1\n") and "3 kernels measured" in planned, planned)
     scored = run([out / "examples" / "score_networks", os.environ["OPLAT_SAMPLE_TABLE"],
                   test.sources / "data" / "spaces" / "fbnet.yaml", "20"])
     expect(re.match(r"\d+\.\d+ ms \(", scored), scored)
