@@ -8,6 +8,8 @@ ROOT is the top folder of the sources; without PAGE, README.md and every page be
 block to run. Fenced blocks marked `sh test` run one after the other in one folder a page, each as a
 script of bash that stops at the first failure; `oplat` is the program under test. A block marked
 `text output` that follows holds what the commands print (see expected_output.py; more may follow).
+Any other block of commands in README.md, docs/guide and docs/reference stands below a line
+`<!-- not run: REASON -->`.
 
 Pages for users of another system find that system's layout in the folder, made of the data in
 ROOT/../shared: of TinyNAS op_profiler/V100/conv_data.out, op_profiler/R50.txt and
@@ -31,6 +33,10 @@ from expected_output import mismatch
 SKIP = 77
 SECONDS = 240
 FENCE = re.compile(r"^```(\S*) ?(\S*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+# Any other block of commands has a line before it that says why it is not run.
+COMMAND = re.compile(r"^(\$ )?(oplat|scripts/|pip|python3?|cmake|ssh|adb|scp|sqlite3|git) ", flags=re.MULTILINE)
+ANY_FENCE = re.compile(r"^(<!-- not run: .+ -->\n)?```([^\n]*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+GENERATED = ("command-line",)
 PADDLE_NETS = {"mobilenet_v1": "mobilenetv1", "mobilenet_v2": "mobilenetv2", "resnet18": "resnet18"}
 
 
@@ -61,6 +67,12 @@ def blocks_of(page):
         else:
             current = None
     return found
+
+
+def unmarked(page):
+    """Lines where blocks of commands begin that are neither run nor marked `<!-- not run: REASON -->`."""
+    return [page.count("\n", 0, match.start()) + 1 for match in ANY_FENCE.finditer(page)
+            if not match[1] and match[2].strip() not in ("sh test", "text output") and COMMAND.search(match[3])]
 
 
 def lay_out_tinynas(folder, root):
@@ -182,7 +194,14 @@ def main():
     pages = named or [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for page in pages:
-        blocks = blocks_of(page.read_text(encoding="utf-8"))
+        text = page.read_text(encoding="utf-8")
+        is_manual = page == root / "README.md" or page.parent.name in ("guide", "reference")
+        if is_manual and page.stem not in GENERATED and (lines := unmarked(text)):
+            counts["failed"] += 1
+            print(f"failed: {page.relative_to(root)}: commands that are neither run nor marked "
+                  f"<!-- not run: REASON -->: line {', '.join(map(str, lines))}", flush=True)
+            continue
+        blocks = blocks_of(text)
         if not blocks and not named:
             continue
         outcome, text = check(oplat, root, page, blocks) if blocks else ("failed", "no block to run")
