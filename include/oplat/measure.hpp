@@ -63,12 +63,25 @@ struct MeasureRequest {
   CampaignOptions campaign = {};
 };
 
+/// Times of single inferences, one run of the whole batch each.
+struct InferenceTimes {
+  std::int64_t count = 0;   ///< inferences
+  std::int64_t blocks = 0;  ///< that they are from
+  double mean_ms = 0;
+  double p50_ms = 0;
+  double p90_ms = 0;
+  std::optional<double> p99_ms = {};  ///< std::nullopt for fewer than 100 inferences
+  double max_ms = 0;
+};
+
 /// A model with its measured time, of one run of the whole batch.
 struct MeasuredModel {
   std::string path;
   std::int64_t batch = 1;
-  Timing timing;
+  Timing timing;                   ///< over blocks; what predictions are of
   std::vector<std::string> flags;  ///< "under_load", "ci_not_reached", ...: sorted
+  /// std::nullopt if an earlier oplat measured the model, or its times are replayed.
+  std::optional<InferenceTimes> inferences = {};
 };
 
 struct MeasureResult {

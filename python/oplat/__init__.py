@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Device as Device,
         Document as Document,
         FitResult as FitResult,
+        InferenceTimes as InferenceTimes,
         Key as Key,
         KernelTime as KernelTime,
         MeasuredModel as MeasuredModel,
@@ -63,10 +64,10 @@ if TYPE_CHECKING:
 
 _ERRORS = ("Error", "InputError", "InternalError", "Interrupted", "MissingKernels", "MissingPlan",
            "PredictionWarning", "Refused", "RuntimeUnavailable", "UsageError", "WriteError")
-_CORE = ("Context", "Device", "Document", "FitResult", "Key", "KernelTime", "MeasuredModel",
-         "Measurement", "Objective", "Plan", "PlanKernel", "Prediction", "ProfileResult", "Progress",
-         "Refusal", "Rows", "Setting", "Table", "Tensor", "Timing", "ValidatedModel", "Validation",
-         "__commit__", "__version__", "measure", "plan", "profile", "program")
+_CORE = ("Context", "Device", "Document", "FitResult", "InferenceTimes", "Key", "KernelTime",
+         "MeasuredModel", "Measurement", "Objective", "Plan", "PlanKernel", "Prediction",
+         "ProfileResult", "Progress", "Refusal", "Rows", "Setting", "Table", "Tensor", "Timing",
+         "ValidatedModel", "Validation", "__commit__", "__version__", "measure", "plan", "profile", "program")
 # Not in __all__: `from oplat import *` would put its `torch` in the place of PyTorch.
 _MODULES = ("compat", "mmt", "torch")
 

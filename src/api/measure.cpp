@@ -37,6 +37,20 @@ app::CampaignOptions campaign_options(const CampaignOptions& from, std::string r
   return to;
 }
 
+std::optional<InferenceTimes> inferences_of(const std::optional<table::InferenceTimes>& from) {
+  if (!from) return std::nullopt;
+  const auto ms = [](double ns) { return ns / 1e6; };
+  InferenceTimes to;
+  to.count = from->count;
+  to.blocks = from->blocks;
+  to.mean_ms = ms(from->mean_ns);
+  to.p50_ms = ms(from->p50_ns);
+  to.p90_ms = ms(from->p90_ns);
+  if (from->p99_ns) to.p99_ms = ms(*from->p99_ns);
+  to.max_ms = ms(from->max_ns);
+  return to;
+}
+
 CampaignSummary summary_of(const measure::Summary& from) {
   CampaignSummary to;
   to.kernels = from.kernels.total;
@@ -62,7 +76,8 @@ Result<MeasureResult> measure_models(const MeasureRequest& request, Events* even
   OPLAT_API_TRY(measured, app::measure_models(asked, passed));
   MeasureResult result;
   for (const auto& line : measured.measurement.models)
-    result.models.push_back({line.path, line.batch, api::timing_of(line.timing), line.flags});
+    result.models.push_back({line.path, line.batch, api::timing_of(line.timing), line.flags,
+                             inferences_of(line.inferences)});
   result.device = api::device_of(measured.measurement.device);
   result.setting = api::setting_of(measured.measurement.setting);
   result.summary = summary_of(measured.summary);

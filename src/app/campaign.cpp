@@ -105,7 +105,7 @@ table::Environment environment_of(const Session& session) {
 }
 
 Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const std::string> models,
-                                              const ModelInputs& inputs, Events& events,
+                                              const ModelInputs& given, Events& events,
                                               WithoutPlan without) {
   std::vector<PlannedModel> planned;
   std::optional<Error> first;
@@ -115,6 +115,7 @@ Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const 
                      .eta_s = std::nullopt,
                      .what = "planning",
                      .item = path});
+    OPLAT_TRY(inputs, settle_batch(path, given, events));
     auto asked = plan_with(session, path, inputs);
     const bool planless =
         !asked && without == WithoutPlan::Keep &&
@@ -148,7 +149,7 @@ Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const 
     // A worker of another kind may plan what oplat cannot read: no earlier oplat planned it, then.
     auto earlier = identities(session, path, inputs, 1, plan::kPlanFormat - 1);
     planned.push_back({path, std::move(plan), std::move(target), !planless,
-                       earlier ? *std::move(earlier) : std::vector<std::string>()});
+                       earlier ? *std::move(earlier) : std::vector<std::string>(), inputs});
   }
   if (planned.empty() && first) return fail(std::move(*first));
   return planned;
@@ -229,6 +230,8 @@ Result<measure::Summary> run_campaign(const Session& session, std::span<const st
   request.argv = options.record;
   request.retry_refused = options.retry_refused;
   request.retry_loaded = options.retry_loaded;
+  // Recorded times hold no inferences, however often they are replayed.
+  request.need_inferences = options.need_inferences && session.worker_name != kReplay;
   request.environment = environment_of(session);
   request.stop_asked = [&events] { return events.cancelled(); };
   const auto start = CampaignClock::now();

@@ -26,6 +26,7 @@ struct PlannedModel {
   measure::ModelTarget target;
   bool has_kernels = true;  ///< false: the plan holds nothing but the model's identity
   std::vector<std::string> earlier_identities = {};  ///< what earlier formats called the plan
+  ModelInputs inputs = {};  ///< as they were asked for, with the batch that is run
 };
 
 /// What to do with a model that the runtime runs and of which it gives no plan.
@@ -56,9 +57,10 @@ struct CampaignOptions {
   /// enough; nothing: 0.03, and 0.05 for kernels of up to 20 us.
   /// share of the time, from kMinTargetError to 1
   std::optional<double> target_error;
-  bool retry_refused = false;  ///< measure failed, unsupported and skipped rows again
-  bool retry_loaded = false;   ///< re-measure rows that were taken on a busy machine
-  std::string record;          ///< what asked for the campaign: stored with it, the command line
+  bool retry_refused = false;    ///< measure failed, unsupported and skipped rows again
+  bool retry_loaded = false;     ///< re-measure rows that were taken on a busy machine
+  bool need_inferences = false;  ///< measure models again whose single inferences are not known
+  std::string record;            ///< what asked for the campaign: stored with it, the command line
 };
 /// Code::Usage where they are out of their ranges.
 Status check_options(const CampaignOptions& options);

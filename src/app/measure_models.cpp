@@ -8,6 +8,22 @@
 
 namespace oplat::app {
 
+Result<report::Measurement> measurement_of(const table::Table& table,
+                                           std::span<const PlannedModel> planned,
+                                           const Session& session) {
+  OPLAT_TRY(rows, measured_models(table, planned, session.setting, session.device));
+  report::Measurement measurement;
+  measurement.device = session.device;
+  measurement.setting = session.setting;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    const auto* timing = rows[i] ? std::get_if<table::Timing>(&rows[i]->row.outcome) : nullptr;
+    if (timing == nullptr) continue;
+    measurement.models.push_back({planned[i].path, planned[i].plan.model, planned[i].plan.batch,
+                                  *timing, rows[i]->row.method.flags, rows[i]->row.inferences});
+  }
+  return measurement;
+}
+
 Result<MeasureResult> measure_models(const MeasureRequest& request, Events& events) {
   OPLAT_CHECK(check_runtime(request.runtime));
   OPLAT_CHECK(check_options(request.campaign));
@@ -23,23 +39,13 @@ Result<MeasureResult> measure_models(const MeasureRequest& request, Events& even
   OPLAT_CHECK(store_plans(table, planned));
   CampaignOptions options = request.campaign;
   options.retry_refused = true;  // an old failure does not answer a request to measure
+  options.need_inferences = true;
   OPLAT_TRY(summary, run_campaign(session, {}, planned, options, table, events));
   OPLAT_CHECK(forget_earlier_plans(table, planned));
   if (!request.table.empty() && !summary.interrupted)
     OPLAT_CHECK(update_composition(session, table, events));
-  OPLAT_TRY(rows, measured_models(table, planned, session.setting, session.device));
-  MeasureResult result;
-  result.summary = std::move(summary);
-  result.measurement.device = session.device;
-  result.measurement.setting = session.setting;
-  for (std::size_t i = 0; i < planned.size(); ++i) {
-    const auto* timing = rows[i] ? std::get_if<table::Timing>(&rows[i]->row.outcome) : nullptr;
-    if (timing == nullptr) continue;
-    result.measurement.models.push_back({planned[i].path, planned[i].plan.model,
-                                         planned[i].plan.batch, *timing,
-                                         rows[i]->row.method.flags});
-  }
-  return result;
+  OPLAT_TRY(measurement, measurement_of(table, planned, session));
+  return MeasureResult{std::move(measurement), std::move(summary)};
 }
 
 }  // namespace oplat::app

@@ -2,6 +2,7 @@
 /// Use case: measure whole models end to end.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ struct MeasureRequest {
   RuntimeRequest runtime;
   CampaignOptions campaign;  ///< `retry_refused` counts as set
 };
+
+/// The models that have a time in `table`, under the session's setting, in their order.
+Result<report::Measurement> measurement_of(const table::Table& table,
+                                           std::span<const PlannedModel> planned,
+                                           const Session& session);
 
 struct MeasureResult {
   report::Measurement measurement;  ///< models that have a time, in the order of the request

@@ -34,6 +34,39 @@ Status check_model_file(const std::string& path) {
   return {};
 }
 
+std::optional<std::int64_t> rewritten_batch(const std::string& path, const ModelInputs& inputs) {
+  if (!inputs.shapes.batch) return std::nullopt;
+  const auto source = base::Source::open(path);
+  if (!source) return std::nullopt;
+  const auto reader = formats::reader_for(*source);
+  if (!reader) return std::nullopt;
+  const auto fixed = (*reader)->rewritten_batch(*source, inputs.shapes);
+  return fixed ? *fixed : std::nullopt;
+}
+
+Result<ModelInputs> settle_batch(const std::string& path, const ModelInputs& inputs,
+                                 Events& events) {
+  ModelInputs settled = inputs;
+  if (inputs.shapes.batch) {
+    if (const auto fixed = rewritten_batch(path, inputs))
+      events.note(fmt::format("{}: the file fixes batch {}; it is rewritten to batch {}",
+                              base::printable(path, 400), *fixed, *inputs.shapes.batch));
+    return settled;
+  }
+  const auto source = base::Source::open(path);
+  if (!source) return settled;
+  const auto reader = formats::reader_for(*source);
+  if (!reader) return settled;
+  const auto as_given = (*reader)->resolve(*source, inputs.shapes);
+  const auto open = (*reader)->leaves_batch_open(*source);
+  if (as_given || as_given.error().code != Code::Usage || !open || !*open) return settled;
+  settled.shapes.batch = 1;
+  if (!(*reader)->resolve(*source, settled.shapes)) return inputs;
+  events.note(fmt::format("{}: its batch is open; batch 1 is taken (--batch N sets another)",
+                          base::printable(path, 400)));
+  return settled;
+}
+
 void warn_of_made_up_inputs(const std::string& path, const ModelInputs& inputs, Events& events) {
   const auto source = base::Source::open(path);
   if (!source) return;

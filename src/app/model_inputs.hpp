@@ -3,7 +3,9 @@
 /// data of its inputs.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "app/events.hpp"
@@ -21,6 +23,15 @@ struct ModelInputs {
 /// Success if `path` is a regular file, readable and not empty; else
 /// Code::Input, which says why not. The content is not looked at.
 Status check_model_file(const std::string& path);
+
+/// The inputs with the batch that is run. If a model leaves its batch open, and nothing else, and
+/// `inputs` give none, that is 1, and a note says so; another note says if the model's own batch is
+/// rewritten. Errors of shapes and batch are left to whoever runs the model.
+Result<ModelInputs> settle_batch(const std::string& path, const ModelInputs& inputs,
+                                 Events& events);
+
+/// The batch that the model itself fixes, where `inputs` ask for another one; else std::nullopt.
+std::optional<std::int64_t> rewritten_batch(const std::string& path, const ModelInputs& inputs);
 
 /// Warns of each input that decides how much is executed and that the request gives no data for:
 /// which it is, what it was made up as, and the flag that sets it.

@@ -6,9 +6,10 @@ namespace oplat::app {
 
 namespace {
 
-Result<table::Plan> plan_one(Session& session, const std::string& model, const ModelInputs& inputs,
+Result<table::Plan> plan_one(Session& session, const std::string& model, const ModelInputs& given,
                              Events& events) {
   OPLAT_CHECK(check_model_file(model));
+  OPLAT_TRY(inputs, settle_batch(model, given, events));
   auto plan = plan_with(session, model, inputs);
   if (plan) {
     warn_of_made_up_inputs(model, inputs, events);

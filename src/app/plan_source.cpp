@@ -54,13 +54,33 @@ Result<std::optional<int>> earlier_format(const table::Table& table,
   return std::optional<int>();
 }
 
+/// The inputs with their batch. A plan of the model as it is, with nothing left open, is found
+/// without reading the file.
+Result<ModelInputs> inputs_of(const table::Table& table, const predict::Selection& selection,
+                              const std::string& model, const std::string& hash,
+                              const ModelInputs& given, Events& events) {
+  if (!given.shapes.batch && given.shapes.shapes.empty()) {
+    OPLAT_TRY(data, plan::resolve_inputs(given.data));
+    OPLAT_TRY(stored, table.find_plan(
+                          plan::identity(hash, {}, selection.setting, selection.device.isa, data)));
+    if (stored) return given;
+  }
+  return settle_batch(model, given, events);
+}
+
+/// `inputs` get their batch.
 Result<table::Plan> plan_for(const table::Table& table, predict::Selection& selection,
-                             const std::string& model, const ModelInputs& inputs,
+                             const std::string& model, ModelInputs& inputs,
                              const PlanSource& source, const predict::RowFilter& rows,
                              Events& events) {
-  const RuleRequest rules{source.rules, inputs.shapes, rows};
-  if (source.from == PlanFrom::Rules) return rule_plan(table, selection, model, rules, events);
+  if (source.from == PlanFrom::Rules) {
+    OPLAT_TRY(settled, settle_batch(model, inputs, events));
+    inputs = std::move(settled);
+    return rule_plan(table, selection, model, {source.rules, inputs.shapes, rows}, events);
+  }
   OPLAT_TRY(hash, model_hash(table, model));
+  OPLAT_TRY(settled, inputs_of(table, selection, model, hash, inputs, events));
+  inputs = std::move(settled);
   OPLAT_TRY(shapes, plan::resolve_shapes(model, inputs.shapes));
   OPLAT_TRY(data, plan::resolve_inputs(inputs.data));
   const auto identity = [&](int format) {
@@ -94,7 +114,7 @@ Result<table::Plan> plan_for(const table::Table& table, predict::Selection& sele
   const bool has_worker = check_runtime_name(selection.setting.runtime).has_value();
   if (source.from == PlanFrom::Auto && !has_worker &&
       !rule_sets_for(selection.setting.runtime).empty()) {
-    return rule_plan(table, selection, model, rules, events);
+    return rule_plan(table, selection, model, {source.rules, inputs.shapes, rows}, events);
   }
   auto plan = ask_runtime(selection, model, inputs, source.program, events);
   if (!plan && plan.error().code == Code::Runtime) {
@@ -125,10 +145,11 @@ Status check_rows_runtime(const std::string& name) {
 }
 
 Result<ModelPlan> plan_model(const table::Table& table, const predict::Selection& selection,
-                             const std::string& model, const ModelInputs& inputs,
+                             const std::string& model, const ModelInputs& given,
                              const PlanSource& source, const predict::RowFilter& rows,
                              Events& events) {
   ModelPlan planned{{}, selection};
+  ModelInputs inputs = given;
   OPLAT_TRY(plan, plan_for(table, planned.selection, model, inputs, source, rows, events));
   planned.plan = std::move(plan);
   if (!planned.plan.source.starts_with(kRules) && may_depend_on_values(planned.plan))

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "app/fit.hpp"
+#include "app/measure_models.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
@@ -117,6 +118,8 @@ Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
   OPLAT_TRY(summary, run_campaign(session, keys, planned, request.campaign, table, events));
   OPLAT_CHECK(forget_earlier_plans(table, planned));
   ProfileResult result{request.table, std::move(summary)};
+  OPLAT_TRY(measured, measurement_of(table, planned, session));
+  result.measured = std::move(measured);
   if (result.summary.interrupted) return result;
   std::int64_t done = 0;
   std::int64_t left_out = 0;
@@ -133,7 +136,7 @@ Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
                      .eta_s = {},
                      .what = "comparing",
                      .item = model.path});
-    OPLAT_TRY(unlike, unlike_in_model(session, model, request.inputs, table, events));
+    OPLAT_TRY(unlike, unlike_in_model(session, model, model.inputs, table, events));
     result.unlike.insert(result.unlike.end(), std::make_move_iterator(unlike.begin()),
                          std::make_move_iterator(unlike.end()));
   }

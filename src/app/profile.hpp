@@ -7,6 +7,7 @@
 
 #include "app/campaign.hpp"
 #include "measure/in_model.hpp"
+#include "report/measurement.hpp"
 
 namespace oplat::app {
 
@@ -25,6 +26,7 @@ struct ProfileResult {
   measure::Summary summary;
   /// Kernels that take another time inside these models than their rows say.
   std::vector<measure::UnlikeKernel> unlike = {};
+  report::Measurement measured = {};  ///< the models themselves, as far as they have a time
   /// Whether there were kernels to measure, none was left to do, and none has a
   /// time.
   [[nodiscard]] bool every_kernel_failed() const {

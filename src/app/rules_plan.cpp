@@ -66,6 +66,12 @@ Result<RulesModel> read_rules_model(const std::string& path, const formats::Shap
   RulesModel model{path, {}, {}, {}, 1};
   OPLAT_TRY(source, base::Source::open(path));
   OPLAT_TRY(reader, formats::reader_for(source));
+  OPLAT_TRY(fixed, reader->rewritten_batch(source, shapes));
+  if (fixed)
+    return fail(Code::Usage,
+                "{}: --batch {} cannot be set: the model fixes its batch to {}, and rules have no "
+                "runtime that compares another one with it; export it with an open batch dimension",
+                path, *shapes.batch, *fixed);
   OPLAT_TRY(resolved, reader->resolve(source, shapes));
   OPLAT_TRY(graph, reader->read(source, shapes));
   OPLAT_TRY(hash, plan::model_hash(source));

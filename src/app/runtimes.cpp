@@ -2,6 +2,11 @@
 /// Starts each runtime's worker and asks it.
 #include "app/runtimes.hpp"
 
+#include <algorithm>
+
+#include "app/model_inputs.hpp"
+#include "base/text.hpp"
+#include "formats/format_reader.hpp"
 #include "runtimes/worker_client.hpp"
 
 namespace oplat::app {
@@ -43,6 +48,42 @@ Result<report::RuntimeList> list_runtimes(const RuntimesRequest& request, Events
     list.runtimes.push_back(state_of(entry, request));
   }
   return list;
+}
+
+Result<std::string> runtime_for(std::span<const std::string> models, Events& events) {
+  if (models.empty())
+    return fail(Code::Usage, "--runtime is required; 'oplat runtimes' lists them");
+  std::vector<std::string> readers;
+  for (const runtimes::RuntimeEntry& entry : runtimes::runtimes())
+    if (!entry.reads.empty()) readers.emplace_back(entry.name);
+  for (const std::string& model : models) {
+    OPLAT_CHECK(check_model_file(model));
+    OPLAT_TRY(source, base::Source::open(model));
+    OPLAT_TRY(reader, formats::reader_for(source));
+    std::erase_if(readers, [&, format = reader->name()](const std::string& name) {
+      const auto& reads = runtimes::find_runtime(name)->reads;
+      return std::find(reads.begin(), reads.end(), format) == reads.end();
+    });
+  }
+  std::vector<std::string> installed;
+  std::string install;
+  for (const std::string& name : readers) {
+    if (events.cancelled()) return fail(Code::Interrupted, "stopped while asking the runtimes");
+    const auto state = state_of(*runtimes::find_runtime(name), {});
+    if (state.available) installed.push_back(name);
+    install += fmt::format("\n  {}: {}", name, state.install);
+  }
+  const std::string first = base::printable(models.front(), 400);
+  if (installed.size() > 1)
+    return fail(Code::Usage, "--runtime is required: {} are installed and read {}",
+                base::join(installed, " and "), first);
+  if (installed.empty())
+    return fail(Code::Runtime, "--runtime is required: none that reads {} is installed{}", first,
+                install.empty() ? install : "; install one:" + install);
+  events.note(
+      fmt::format("runtime {}: the only one installed that reads {} (--runtime names another)",
+                  installed.front(), first));
+  return installed.front();
 }
 
 }  // namespace oplat::app

@@ -2,6 +2,7 @@
 /// Use case: which runtimes can execute models here.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "app/events.hpp"
@@ -18,5 +19,10 @@ struct RuntimesRequest {
 /// started and asked: only an answer proves that the runtime is there.
 /// Code::Interrupted if `events` says cancelled.
 Result<report::RuntimeList> list_runtimes(const RuntimesRequest& request, Events& events);
+
+/// The runtime that executes these model files, where none was named: the only one that reads their
+/// format and is installed, which a note says. Code::Usage if there are several; Code::Runtime if
+/// none is installed; Code::Input: a model file.
+Result<std::string> runtime_for(std::span<const std::string> models, Events& events);
 
 }  // namespace oplat::app

@@ -203,6 +203,13 @@ runtimes::PlanRequest plan_request(const std::string& path, const ModelInputs& i
 
 Result<table::Plan> plan_with(Session& session, const std::string& path, const ModelInputs& inputs,
                               const table::Setting& setting) {
+  // Only a worker that compares such a model with what it was is asked to run it.
+  if (const auto fixed = rewritten_batch(path, inputs);
+      fixed && !session.worker->hello().rewrites_batch)
+    return fail(Code::Usage,
+                "{}: --batch {} cannot be set: the model fixes its batch to {}, which {} does not "
+                "rewrite; export it with an open batch dimension",
+                path, *inputs.shapes.batch, *fixed, session.worker_name);
   OPLAT_TRY(plan, session.worker->plan(plan_request(path, inputs, setting)));
   if (!plan.identity.empty()) return plan;
   OPLAT_TRY(hash, plan::model_hash(path));

@@ -33,6 +33,19 @@ class FormatReader {
   /// Names of the further files that the model's bytes refer to, in order of first mention.
   [[nodiscard]] virtual Result<std::vector<std::string>> siblings(
       const base::Source& source) const = 0;
+  /// The batch that the model fixes, where `options` ask for another one and the model is rewritten
+  /// for it; else std::nullopt. Errors as read().
+  [[nodiscard]] virtual Result<std::optional<std::int64_t>> rewritten_batch(
+      const base::Source& source, const ShapeOptions& options) const {
+    static_cast<void>(source);
+    static_cast<void>(options);
+    return std::optional<std::int64_t>();
+  }
+  /// Whether dimensions that are called a batch, or lead an input without a name, are open.
+  [[nodiscard]] virtual Result<bool> leaves_batch_open(const base::Source& source) const {
+    static_cast<void>(source);
+    return true;  // what is open in other formats is the batch
+  }
   /// The same question in its only form: dimensions of just those inputs that the model leaves
   /// open, and no batch. So
   /// `--batch 1`, the shape written out and a model that fixes it ask the same. Errors as read().

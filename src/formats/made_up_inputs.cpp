@@ -13,6 +13,7 @@
 #include <map>
 #include <set>
 
+#include "base/name_value.hpp"
 #include "base/text.hpp"
 
 namespace oplat::formats {
@@ -362,10 +363,11 @@ bool decides_work(ir::ValueRole role) {
 
 std::string made_up_text(const DecisiveInput& input) {
   const std::string name = base::printable(input.name, 80);
-  return fmt::format(
-      "input '{}' ({} of {}{}) was made up {}; give its values with --input {}=FILE.npy", name,
-      what_it_decides(input.role), base::printable(input.op, 40),
-      input.direct ? "" : ", through other operators", fill_text(input.fill, input.direct), name);
+  return fmt::format("input '{}' ({} of {}{}) was made up {}; give its values with --input {}",
+                     name, what_it_decides(input.role), base::printable(input.op, 40),
+                     input.direct ? "" : ", through other operators",
+                     fill_text(input.fill, input.direct),
+                     base::name_value_word(input.name, "FILE.npy"));
 }
 
 std::vector<std::string> made_up_texts(const std::vector<onnx::InputInfo>& inputs,

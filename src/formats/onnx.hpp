@@ -64,6 +64,9 @@ class Model {
   /// The batch that the last specialise() set, or that a dimension with the customary name of one
   /// has; std::nullopt where neither the caller nor the model names a batch.
   [[nodiscard]] std::optional<std::int64_t> named_batch() const;
+  /// The batch that the model itself fixes, if the last specialise() wrote another in its place.
+  /// Whoever runs such a model compares both first (runtimes/onnxruntime/batch_check.hpp).
+  [[nodiscard]] std::optional<std::int64_t> fixed_batch() const;
   /// Every node, those of bodies behind their owner, as the file calls it.
   [[nodiscard]] std::vector<ir::NodeTitle> nodes() const;
   /// The nodes outside of bodies, in their order.

@@ -551,6 +551,10 @@ Result<Summary> CampaignRun::run() {
   summary.processes = pool_.started();
   summary.seconds = elapsed();
   summary.waited_seconds = pool_.waited_seconds();
+  summary.min_passes = request_.stop.least_blocks;
+  summary.target_error = request_.stop.half_width;
+  summary.first_pass_seconds = forecast_.first_pass_left(rows_.all);
+  summary.more_seconds = forecast_.seconds_left(rows_.all);
   summary.budget_ended = budget_ended_;
   summary.interrupted = interrupted_;
   return summary;

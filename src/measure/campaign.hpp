@@ -57,6 +57,9 @@ struct CampaignRequest {
   /// Rows that are measured well enough, but were so under load, get as many blocks again: quiet
   /// ones clear the flag.
   bool retry_loaded = false;
+  /// Whole models that the table holds without the times of single inferences get as many blocks
+  /// as a row needs at least.
+  bool need_inferences = false;
   std::string argv;  ///< recorded
   /// The kernel behind the empty call. It is measured like any other where there are view
   /// operators, since its time is what they cost. Empty: neither is measured.
@@ -97,6 +100,11 @@ struct Summary {
   double seconds = 0;
   double waited_seconds =
       0;  ///< of them until the cores of several threads were apart (docs/adr/0021)
+  std::int64_t min_passes = 0;  ///< that every row takes at least
+  double target_error = 0;      ///< relative half-width of the interval of a precise row
+  /// Forecast: until every row has its first block, and until every row is precise.
+  double first_pass_seconds = 0;
+  double more_seconds = 0;
   bool budget_ended = false;
   bool interrupted = false;
   std::vector<Refusal> refusals;

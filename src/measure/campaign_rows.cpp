@@ -91,6 +91,10 @@ Status load_models(std::vector<CampaignRow>& rows, const CampaignRequest& reques
       OPLAT_TRY(blocks, table.blocks_of_model(stored.id));
       OPLAT_CHECK(check_processes(table, row.name, blocks));
       take_over(row, stored.row.outcome, stored.row.method, std::move(blocks), request);
+      row.stored_inferences = stored.row.inferences;
+      // Blocks of earlier versions of oplat say nothing of single inferences.
+      if (request.need_inferences && row.attempts() > 0 && !row.stored_inferences)
+        row.least_blocks = std::max(row.least_blocks, row.attempts() + request.stop.least_blocks);
     }
   }
   return {};

@@ -95,6 +95,7 @@ struct BlockSamples {
       other_load;  ///< CPUs that other programs kept busy during the block; nothing: not told
   std::int64_t waited_ns = 0;  ///< until the cores were apart
   Cores best_cores;            ///< of the request or better, as far as was looked
+  bool virtual_time = false;   ///< the times are recorded ones, made to vary: no real runs
 };
 using BlockOutcome = std::variant<BlockSamples, table::Failed>;
 

@@ -64,6 +64,7 @@ Result<ModelBlockOutcome> measure_model_block(KernelRunner& runner,
   ModelBlock result;
   result.block = block_facts(samples);
   result.block.value_ns = *lower_quartile_ns(samples.ns.front());
+  if (!samples.virtual_time) result.block.inferences.emplace().add(samples.ns.front());
   if (!(result.block.value_ns > 0))
     return ModelBlockOutcome(table::Failed{"a call of the model took no time"});
   return ModelBlockOutcome(std::move(result));

@@ -23,8 +23,9 @@ struct ModelBlockRequest {
 };
 
 struct ModelBlock {
-  table::Block block;  ///< the value is lower_quartile_ns() of its calls; pass and process are the
-                       ///< caller's to fill
+  /// The value is lower_quartile_ns() of its calls, whose times it holds too; pass and process are
+  /// the caller's to fill.
+  table::Block block;
 };
 using ModelBlockOutcome =
     std::variant<ModelBlock, table::Unsupported, table::Skipped, table::Failed>;

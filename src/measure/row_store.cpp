@@ -20,6 +20,7 @@ RowStore::View RowStore::assess(CampaignRow& row, References& references) const 
       measure::assess(row.blocks, rule_, references.medians(), row.seed());
   View view;
   view.method = row.method;
+  view.inferences = assessment.inferences;
   for (const std::string& flag : assessment.flags) add_flag(view.method.flags, flag);
   if (assessment.timing) {
     view.outcome = *assessment.timing;
@@ -33,9 +34,14 @@ RowStore::View RowStore::assess(CampaignRow& row, References& references) const 
 Result<table::RowId> RowStore::put(CampaignRow& row, View view) {
   row.stored = view.outcome;
   row.stored_flags = view.method.flags;
+  row.stored_inferences = view.inferences;
   if (row.kind == RowKind::Model) {
-    table::ModelRow stored{row.name, row.model->plan_identity, row.model->executed_batch,
-                           std::move(view.outcome), std::move(view.method)};
+    table::ModelRow stored{row.name,
+                           row.model->plan_identity,
+                           row.model->executed_batch,
+                           std::move(view.outcome),
+                           std::move(view.method),
+                           view.inferences};
     return table_->put_model_row(device_, setting_, campaign_, stored);
   }
   table::Row stored;
@@ -72,7 +78,9 @@ Status RowStore::refuse(CampaignRow& row, const table::Outcome& refusal, Referen
 Status RowStore::refresh(CampaignRow& row, References& references) {
   if (row.blocks.empty()) return {};
   View view = assess(row, references);
-  if (row.stored == view.outcome && row.stored_flags == view.method.flags) return {};
+  if (row.stored == view.outcome && row.stored_flags == view.method.flags &&
+      row.stored_inferences == view.inferences)
+    return {};
   return put(row, std::move(view)).map([](table::RowId) {});
 }
 

@@ -31,6 +31,7 @@ class RowStore {
   struct View {
     table::Outcome outcome;
     table::Method method;
+    std::optional<table::InferenceTimes> inferences = std::nullopt;
   };
   View assess(CampaignRow& row, References& references) const;
   Result<table::RowId> put(CampaignRow& row, View view);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Statistics of times on noisy machines (docs/guide/measuring.md): everything works on the medians
-/// of time-separated blocks, since calls that follow one another are far from independent.
+/// Statistics of times on noisy machines (docs/guide/measuring.md): everything works on one value
+/// of each of several time-separated blocks, a lower quartile or a slope of two, since calls
+/// that follow one another are far from independent.
 #pragma once
 
 #include <cstdint>

@@ -87,6 +87,18 @@ std::vector<table::Block> without_neighbours(std::span<const table::Block> block
   return kept;
 }
 
+/// What the runs of these blocks took, of those that hold it.
+std::optional<table::InferenceTimes> pooled_inferences(std::span<const table::Block> blocks) {
+  base::TimeSketch pooled;
+  std::int64_t with_times = 0;
+  for (const table::Block& block : blocks) {
+    if (!block.inferences) continue;
+    pooled.merge(*block.inferences);
+    ++with_times;
+  }
+  return table::inference_times(pooled, with_times);
+}
+
 bool is_light(const table::Block& block) {
   return !is_heavily_disturbed(block.steal_ticks, block.other_load);
 }
@@ -148,6 +160,7 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
   const std::int64_t light = std::count_if(kept.begin(), kept.end(), is_light);
   const std::vector<table::Block> used = least_disturbed(kept, degrees, light);
   result.timing = summarise(used, rule.level, seed, rule.single_sd_log, rule.common_sd_log);
+  if (result.timing) result.inferences = pooled_inferences(used);
   const bool never_quiet =
       light < kMinLightBlocks && light < static_cast<std::int64_t>(kept.size());
   if (never_quiet) result.flags.emplace_back(table::kNeverQuiet);

@@ -49,8 +49,10 @@ std::optional<std::string_view> disturbance(const table::Block& block,
 /// What the blocks of a row amount to.
 struct Assessment {
   std::optional<table::Timing> timing;  ///< nothing for no usable block
-  std::vector<std::string> flags;       ///< sorted
-  std::int64_t disturbed = 0;           ///< blocks with a disturbance
+  /// Of the blocks behind `timing`, as far as they hold them; std::nullopt for kernels.
+  std::optional<table::InferenceTimes> inferences = std::nullopt;
+  std::vector<std::string> flags;  ///< sorted
+  std::int64_t disturbed = 0;      ///< blocks with a disturbance
   bool precise = false;  ///< enough blocks, and the interval is as narrow as the rule wants
   bool done = false;     ///< precise, or as many blocks as the rule allows
   std::int64_t expected_blocks =

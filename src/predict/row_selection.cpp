@@ -294,7 +294,7 @@ Result<Selection> choose(const table::Table& table, const RowFilter& filter) {
     return fail(Code::Refused,
                 "{}: holds no rows; measure some with: oplat profile --model MODEL --table {} "
                 "--runtime RUNTIME",
-                path, path);
+                path, base::shell_word(path));
 
   if (fitting.empty()) {
     OPLAT_CHECK(count_rows(table, all));

@@ -217,6 +217,30 @@ void bind_campaigns(nb::module_& module) {
                            of(r).kernels.measured(), of(r).kernels.total,
                            base::clock_text(of(r).seconds), warnings_text(r));
       });
+  using Times = table::InferenceTimes;
+  nb::class_<Times>(module, "InferenceTimes",
+                    "Times of single inferences, one run of the whole batch each.")
+      .def_ro("count", &Times::count, "Inferences.")
+      .def_ro("blocks", &Times::blocks, "Blocks that they are from.")
+      .def_prop_ro("mean_ms", [](const Times& times) { return milliseconds(times.mean_ns); })
+      .def_prop_ro("p50_ms", [](const Times& times) { return milliseconds(times.p50_ns); })
+      .def_prop_ro("p90_ms", [](const Times& times) { return milliseconds(times.p90_ns); })
+      .def_prop_ro(
+          "p99_ms",
+          [](const Times& times) {
+            return times.p99_ns ? std::optional(milliseconds(*times.p99_ns)) : std::nullopt;
+          },
+          "None for fewer than 100 inferences.")
+      .def_prop_ro("max_ms", [](const Times& times) { return milliseconds(times.max_ns); })
+      .def("__repr__", [](const Times& times) {
+        return fmt::format(
+            "<oplat.InferenceTimes: {} inferences, mean {}, p50 {}, p90 {}, p99 {}, "
+            "max {}>",
+            times.count, base::duration_text(times.mean_ns), base::duration_text(times.p50_ns),
+            base::duration_text(times.p90_ns),
+            times.p99_ns ? base::duration_text(*times.p99_ns) : "unknown",
+            base::duration_text(times.max_ns));
+      });
   using Line = report::Measurement::Line;
   nb::class_<Line>(module, "MeasuredModel", "A model with its measured time.")
       .def_prop_ro("path", [](const Line& line) { return Path{line.path}; })
@@ -224,7 +248,14 @@ void bind_campaigns(nb::module_& module) {
       .def_prop_ro("timing", [](const Line& line) { return api::timing_of(line.timing); })
       .def_prop_ro(
           "ms", [](const Line& line) { return milliseconds(line.timing.median_ns); },
-          "The median, of one run of the whole batch.")
+          "The median over blocks of each block's lower quartile: what predictions are of.")
+      .def_ro("inferences", &Line::inferences,
+              "Mean and percentiles of single inferences; None where they are not known.")
+      .def_prop_ro("inferences_per_s", &Line::inferences_per_s, "One after the other.")
+      .def_prop_ro("images_per_s", &Line::images_per_s, "`inferences_per_s` times the batch.")
+      .def_prop_ro(
+          "image_ms", [](const Line& line) { return milliseconds(line.image_ns()); },
+          "The mean over the batch.")
       .def_ro("flags", &Line::flags, "'under_load', 'ci_not_reached', ...: sorted.")
       .def("__repr__", [](const Line& line) {
         return fmt::format("<oplat.MeasuredModel: {}: {}>", base::printable(line.path, kNameInRepr),

@@ -44,18 +44,6 @@ class Writer {
     }
   }
 
-  void operator()(const Measurement& measurement) {
-    line({"path", "batch", "median_ns", "ci_low_ns", "ci_high_ns", "min_block_ns", "p10_block_ns",
-          "p90_block_ns", "sd_log", "blocks", "processes", "flags"});
-    for (const auto& model : measurement.models) {
-      const table::Timing& t = model.timing;
-      line({csv_field(model.path), csv_number(model.batch), csv_number(t.median_ns),
-            csv_number(t.ci_low_ns), csv_number(t.ci_high_ns), csv_number(t.min_ns),
-            csv_number(t.p10_ns), csv_number(t.p90_ns), csv_number(t.sd_log), csv_number(t.blocks),
-            csv_number(t.processes), csv_field(base::join(model.flags, ";"))});
-    }
-  }
-
   void operator()(const FitReport& fit) {
     line({"model", "group", "predicted_ns", "interval_low_ns", "interval_high_ns", "measured_ns",
           "unfitted_ns", "calibrates"});

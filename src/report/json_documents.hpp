@@ -10,7 +10,9 @@ Json json_document(const AdviceReport& advice);
 Json json_document(const CheckReport& check);
 Json json_document(const InspectionReport& report);
 Json json_document(const MachineReport& machine);
+Json json_document(const Measurement& measurement);
 Json json_document(const ProfileReport& profile);
+Json json_document(const Sweep& sweep);
 Json json_document(const RuntimeList& list);
 Json json_document(const RuleList& list);
 

@@ -168,32 +168,6 @@ Json document(const Comparison& comparison) {
           {"intervals_apart", comparison.intervals_apart()}};
 }
 
-Json document(const Measurement& measurement) {
-  Json models = Json::array();
-  for (const auto& model : measurement.models) {
-    const table::Timing& t = model.timing;
-    models.push_back({{"model", model.path},
-                      {"batch", model.batch},
-                      {"latency_ns", t.median_ns},
-                      {"ci_ns", {t.ci_low_ns, t.ci_high_ns}},
-                      {"ci_level", t.ci_level},
-                      {"min_ns", t.min_ns},
-                      {"p10_ns", t.p10_ns},
-                      {"p90_ns", t.p90_ns},
-                      {"sd_log", t.sd_log},
-                      {"blocks", t.blocks},
-                      {"processes", t.processes},
-                      {"flags", model.flags}});
-  }
-  return {{"schema", "oplat.measurement/1"},
-          {"statistic", "median; min, p10 and p90 too are of the blocks' medians"},
-          {"device", measurement.device.name},
-          {"runtime", measurement.setting.runtime},
-          {"version", measurement.setting.version},
-          {"threads", measurement.setting.threads},
-          {"models", std::move(models)}};
-}
-
 Json document(const predict::Validation& validation) {
   Json models = Json::array();
   for (const auto& model : validation.models) {
@@ -338,6 +312,7 @@ bool leaves_warnings_to_others(const ReportModel& model) {
          std::holds_alternative<RulesPlan>(model.subject) ||
          std::holds_alternative<PlanList>(model.subject) ||
          std::holds_alternative<Measurement>(model.subject) ||
+         std::holds_alternative<Sweep>(model.subject) ||
          std::holds_alternative<ProfileReport>(model.subject);
 }
 

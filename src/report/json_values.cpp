@@ -42,6 +42,13 @@ Json json_of(const table::Timing& timing) {
           {"processes", timing.processes}};
 }
 
+Json json_of(const std::optional<table::InferenceTimes>& times) {
+  if (!times) return nullptr;
+  return {{"count", times->count},   {"blocks", times->blocks}, {"mean_ns", times->mean_ns},
+          {"p50_ns", times->p50_ns}, {"p90_ns", times->p90_ns}, {"p99_ns", number(times->p99_ns)},
+          {"max_ns", times->max_ns}};
+}
+
 Json json_of(const std::optional<base::Interval>& interval) {
   if (!interval) return nullptr;
   return Json::array({interval->low, interval->high});

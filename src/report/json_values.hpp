@@ -20,6 +20,8 @@ Json flag(const std::optional<bool>& value);
 Json json_of(const table::Device& device);
 Json json_of(const table::Setting& setting);
 Json json_of(const table::Timing& timing);
+/// null where they are not known.
+Json json_of(const std::optional<table::InferenceTimes>& times);
 Json json_of(const std::optional<base::Interval>& interval);
 Json json_of(const std::vector<predict::Mismatch>& mismatch);
 Json json_of(const std::vector<predict::KernelPrediction>& kernels);

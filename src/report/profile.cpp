@@ -60,6 +60,30 @@ std::string counts_line(std::string_view subject, const measure::Counts& c) {
                    csv_number(c.unsupported), csv_number(c.skipped), csv_number(c.left)});
 }
 
+/// What one has, for whoever has not read the counts: may one predict from it, and what would make
+/// it better.
+std::string standing_text(const measure::Summary& s) {
+  const measure::Counts& k = s.kernels;
+  const std::int64_t left = k.left + s.models.left;
+  const std::int64_t rough = k.few + s.models.few;
+  const std::int64_t wide = k.wide + s.models.wide;
+  const std::string target = fmt::format("+-{:.3g} %", 100 * s.target_error);
+  const auto more = [&](double seconds, std::string_view to) {
+    return seconds > 0 ? fmt::format("; {} {}", base::more_time_text(seconds), to) : "";
+  };
+  if (k.measured() + s.models.measured() == 0) return "nothing was measured";
+  if (left > 0)
+    return fmt::format("incomplete: {} {} no time yet{}", left, left == 1 ? "row has" : "rows have",
+                       more(s.first_pass_seconds, "for one block of each"));
+  if (rough > 0)
+    return fmt::format("usable, rough: {} of {} passes{}", s.passes, s.min_passes,
+                       more(s.more_seconds, "for " + target));
+  if (wide > 0)
+    return fmt::format("usable: {} of {} rows are not within {}{}", wide, k.total + s.models.total,
+                       target, more(s.more_seconds, "for them"));
+  return "precise: every row is within its target";
+}
+
 }  // namespace
 
 void print_document(const ProfileReport& profile, std::ostream& out) {
@@ -78,6 +102,7 @@ void print_document(const ProfileReport& profile, std::ostream& out) {
                        base::printable(refusal.key, 1 << 16));
   for (const measure::UnlikeKernel& kernel : profile.unlike)
     out << fmt::format("{}\n  {}\n", unlike_text(kernel), base::printable(kernel.key, 1 << 16));
+  out << standing_text(s) << "\n";
 }
 
 Json json_document(const ProfileReport& profile) {
@@ -95,6 +120,9 @@ Json json_document(const ProfileReport& profile) {
           {"view_keys", s.views},
           {"blocks", s.blocks},
           {"passes", s.passes},
+          {"min_passes", s.min_passes},
+          {"standing", standing_text(s)},
+          {"more_seconds", s.more_seconds},
           {"processes", s.processes},
           {"seconds", s.seconds},
           {"waited_seconds", s.waited_seconds},

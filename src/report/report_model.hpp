@@ -22,8 +22,10 @@
 #include "report/inspection.hpp"
 #include "report/lists.hpp"
 #include "report/machine_report.hpp"
+#include "report/measurement.hpp"
 #include "report/model_lists.hpp"
 #include "report/profile_report.hpp"
+#include "report/sweep.hpp"
 #include "report/verification.hpp"
 #include "table/table.hpp"
 
@@ -37,20 +39,6 @@ struct Comparison {
   /// Whether the intervals do not overlap. Both models share a table and its errors, so that
   /// overlapping ones do not mean that the models are equally fast.
   [[nodiscard]] bool intervals_apart() const;
-};
-
-/// `oplat measure MODEL...`.
-struct Measurement {
-  struct Line {
-    std::string path;
-    std::string name;
-    std::int64_t batch = 1;
-    table::Timing timing;
-    std::vector<std::string> flags;
-  };
-  std::vector<Line> models;
-  table::Device device;
-  table::Setting setting;
 };
 
 /// `oplat estimate KEY...`.
@@ -93,9 +81,10 @@ struct RowListing {
 Result<RowListing> table_rows(const table::Table& table, std::int64_t most = 1'000'000);
 
 struct Options {
-  bool per_op = false;  ///< text, html: every kernel, not only the costliest
-  bool keys = false;    ///< text, html: the keys of kernels next to their labels
-  bool colour = false;  ///< text: escape sequences for a terminal
+  bool per_op = false;      ///< text, html: every kernel, not only the costliest
+  bool keys = false;        ///< text, html: the keys of kernels next to their labels
+  bool colour = false;      ///< text: escape sequences for a terminal
+  std::size_t columns = 0;  ///< text: lines are wrapped and tables shortened to it; 0: not at all
   /// oplat has a worker of the rows' runtime, so that `oplat profile` is of use
   bool measures_here = true;
   /// text: instead of oplat's own, for a command that prints what another program prints
@@ -106,8 +95,8 @@ struct Options {
 struct ReportModel {
   std::variant<PredictionReport, PredictionList, PlanList, Comparison, Measurement,
                predict::Validation, table::Plan, RulesPlan, EstimateListing, TableInfo, RowListing,
-               Verification, FitReport, AccuracyReport, CheckReport, ProfileReport, RuntimeList,
-               RuleList, MachineReport, InspectionReport, AdviceReport, ForeignReport>
+               Verification, FitReport, AccuracyReport, CheckReport, ProfileReport, Sweep,
+               RuntimeList, RuleList, MachineReport, InspectionReport, AdviceReport, ForeignReport>
       subject;
   Options options;
   /// JSON of plans, campaigns and measurements, whose other forms leave them to standard error.

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "base/layout.hpp"
 #include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -15,6 +16,7 @@
 #include "report/text_table.hpp"
 #include "report/text_values.hpp"
 #include "report/text_verification.hpp"
+#include "report/text_width.hpp"
 
 namespace oplat::report {
 namespace {
@@ -49,27 +51,6 @@ class TextWriter {
       out_ << fmt::format(
           "B takes {:.3f} times as long as A{}\n", *ratio,
           comparison.intervals_apart() ? "" : "; the intervals overlap, so the order is uncertain");
-  }
-
-  void operator()(const Measurement& measurement) {
-    out_ << "times of one run of the whole batch; all statistics, quantiles included, are over "
-            "blocks, and a block is the lower quartile of its runs\n";
-    TextTable table({{"model"},
-                     {"median", Align::Right},
-                     {"interval", Align::Right},
-                     {"best block", Align::Right},
-                     {"p90 block", Align::Right},
-                     {"blocks", Align::Right},
-                     {"processes", Align::Right}});
-    for (const auto& model : measurement.models) {
-      const table::Timing& t = model.timing;
-      table.add(
-          {base::printable(model.name), base::duration_text(t.median_ns),
-           fmt::format("{} ({})", range_text(t.ci_low_ns, t.ci_high_ns), level_text(t.ci_level)),
-           base::duration_text(t.min_ns), base::duration_text(t.p90_ns), std::to_string(t.blocks),
-           std::to_string(t.processes)});
-    }
-    if (!table.empty()) table.print(out_);
   }
 
   void operator()(const table::Plan& plan) { print_plan(plan, out_); }
@@ -123,11 +104,13 @@ class Text final : public Renderer {
   std::string_view do_name() const override { return "text"; }
   Status do_render(const ReportModel& model, std::ostream& out) const override {
     std::ostringstream text;
+    set_text_width(text, model.options.columns);
     if (model.options.text)
       text << *model.options.text;
     else
       std::visit(TextWriter(model.options, text), model.subject);
-    out << base::printable_lines(text.view(), model.options.colour);
+    const std::string lines = base::printable_lines(text.view(), model.options.colour);
+    out << (model.options.columns > 0 ? base::wrap_lines(lines, model.options.columns) : lines);
     return {};
   }
 };

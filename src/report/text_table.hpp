@@ -2,6 +2,7 @@
 /// Aligned columns for terminals.
 #pragma once
 
+#include <cstddef>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -11,7 +12,8 @@ namespace oplat::report {
 
 enum class Align { Left, Right };
 
-/// Columns as wide as their widest cell, two blanks between them, no blanks at line ends.
+/// Columns as wide as their widest cell, two blanks between them, no blanks at line ends. On a
+/// stream with a width (text_width.hpp) columns of words are shortened in their middles.
 class TextTable {
  public:
   struct Column {
@@ -25,6 +27,9 @@ class TextTable {
   void print(std::ostream& out) const;
 
  private:
+  void fit(std::vector<std::size_t>& widths, const std::vector<std::size_t>& titles,
+           std::size_t most) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> lines_;
 };

@@ -31,6 +31,11 @@ std::string latency_text(double latency_ns, const std::optional<base::Interval>&
                      level_text(level));
 }
 
+std::string rate_text(double per_second) {
+  return per_second >= 999.5 ? fmt::format("{:.0f}", per_second)
+                             : fmt::format("{:.3g}", per_second);
+}
+
 std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 std::string signed_text(const std::optional<double>& fraction) {

@@ -20,6 +20,8 @@ std::string level_text(double level);
 /// "12.3 ms (11.9 to 12.8 ms, 90 %)".
 std::string latency_text(double latency_ns, const std::optional<base::Interval>& interval,
                          double level);
+/// "637", "1.23", "0.045": a rate, three significant digits where it is below 1000.
+std::string rate_text(double per_second);
 /// "97.6 %".
 std::string share_text(double share);
 /// "+3.1 %", "-" where there is no number.

@@ -106,6 +106,7 @@ class BlockLoop {
     // The first scrub allocates its buffer, which is not part of the block.
     if (real && !scrub()) return table::Failed{scrub_error_};
     // Recorded times carry none of what happens to the machine while they are replayed.
+    samples_.virtual_time = !real;
     if (auto failed = real ? timed_and_counted() : timed_rounds(false)) return *failed;
     return std::move(samples_);
   }

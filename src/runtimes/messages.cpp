@@ -168,6 +168,7 @@ Json encode(const Hello& hello) {
           {"most_threads", hello.most_threads},
           {"device", encode_device(hello.device)},
           {"shared_file_system", hello.shared_file_system},
+          {"rewrites_batch", hello.rewrites_batch},
           {"oplat", hello.oplat},
           {"worker", hello.worker}};
 }
@@ -190,6 +191,7 @@ Result<Hello> decode_hello(const Json& json) {
     fields.part("device", decode_device(*device), hello.device);
   }
   fields.boolean("shared_file_system", hello.shared_file_system, Need::Optional);
+  fields.boolean("rewrites_batch", hello.rewrites_batch, Need::Optional);
   fields.text("oplat", hello.oplat, Need::Optional, 1024);
   fields.text("worker", hello.worker, Need::Optional, 1024);
   if (!fields.error() && hello.runtime.empty()) fields.complain("runtime", "is empty");
@@ -484,7 +486,8 @@ Json encode(const BlockOutcome& outcome) {
             {"steal_ticks", samples.steal_ticks},
             {"other_load", or_null(samples.other_load)},
             {"waited_ns", samples.waited_ns},
-            {"best_cores", encode_cores(samples.best_cores)}}}};
+            {"best_cores", encode_cores(samples.best_cores)},
+            {"virtual_time", samples.virtual_time}}}};
 }
 
 Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles) {
@@ -520,6 +523,7 @@ Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles)
   inner.number("other_load", samples.other_load);
   inner.integer("waited_ns", samples.waited_ns, Need::Optional, 0, kAny);
   take_cores(inner, samples.best_cores);
+  inner.boolean("virtual_time", samples.virtual_time, Need::Optional);
   return finish(inner, BlockOutcome(std::move(samples)));
 }
 

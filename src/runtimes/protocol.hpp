@@ -40,6 +40,9 @@ struct Hello {
   bool shared_file_system = true;
   /// Version of the oplat whose harness serves the runtime; empty: a worker with a loop of its own.
   std::string oplat;
+  /// Whether it compares a model whose fixed batch is rewritten with what it was, and refuses one
+  /// that computes something else: only then is it asked to run such a model.
+  bool rewrites_batch = false;
   /// Name of the worker if it is not that of the runtime: "replay" answers as the runtime that it
   /// recorded. Empty: the runtime's.
   std::string worker = {};
@@ -131,6 +134,7 @@ struct RuntimeEntry {
   /// guess for all others. Without any the runtime misses no more in any setting.
   std::vector<SumError> sum_errors = {};
   double unseen_sd_log = 0;
+  std::vector<std::string_view> reads = {};  ///< formats::FormatReader::name() of model files
 };
 /// Explicit list, in src/runtimes/registry.cpp.
 const std::vector<RuntimeEntry>& runtimes();

@@ -22,13 +22,13 @@ const BlockStatements kRowBlocks{"block",
 const BlockStatements kModelBlocks{
     "model_block",
     "SELECT id, pass, process, value_ns, reference_compute_ns, reference_memory_ns, rounds, "
-    "switches, steal_ticks, other_load "
+    "switches, steal_ticks, other_load, inferences "
     "FROM model_block WHERE \"row\" = ?1 ORDER BY id",
     "INSERT INTO model_block(\"row\", campaign, pass, process, value_ns, reference_compute_ns, "
     "reference_memory_ns, "
-    "rounds, switches, steal_ticks, other_load) SELECT id, campaign, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-    "?9, ?10 FROM model_row WHERE id = ?1",
-    "DELETE FROM model_block WHERE \"row\" = ?1"};
+    "rounds, switches, steal_ticks, other_load, inferences) SELECT id, campaign, ?2, ?3, ?4, ?5, "
+    "?6, ?7, ?8, ?9, ?10, ?11 FROM model_row WHERE id = ?1",
+    "DELETE FROM model_block WHERE \"row\" = ?1", true};
 
 Result<std::vector<Block>> read_blocks(Database& database, const BlockStatements& statements,
                                        RowId row) {
@@ -50,10 +50,16 @@ Result<std::vector<Block>> read_blocks(Database& database, const BlockStatements
     block.switches = cells.count(7);
     block.steal_ticks = cells.count(8);
     block.other_load = cells.optional_number(9);
+    if (const auto text = statements.of_models ? cells.optional_text(10) : std::nullopt) {
+      if (auto sketch = base::TimeSketch::parse(*text))
+        block.inferences = *std::move(sketch);
+      else
+        cells.bad(10, fmt::format("a malformed text: {}", sketch.error().message));
+    }
     OPLAT_CHECK(cells.status());
     if (!ascending.next(cells.id()))
       return database.corrupt("{} {} appears twice", statements.table, cells.id());
-    blocks.push_back(block);
+    blocks.push_back(std::move(block));
   }
 }
 
@@ -62,11 +68,11 @@ Status insert_block(Database& database, const BlockStatements& statements, RowId
   OPLAT_TRY(statement, database.prepare(statements.insert));
   statement.add(row).add(block.pass).add(block.process).add(block.value_ns);
   statement.add(block.reference_compute_ns).add(block.reference_memory_ns);
-  OPLAT_CHECK(statement.add(block.rounds)
-                  .add(block.switches)
-                  .add(block.steal_ticks)
-                  .add(block.other_load)
-                  .run());
+  statement.add(block.rounds).add(block.switches).add(block.steal_ticks).add(block.other_load);
+  const std::string inferences = block.inferences ? block.inferences->text() : std::string();
+  if (statements.of_models && block.inferences) statement.add(inferences);
+  if (statements.of_models && !block.inferences) statement.add_null();
+  OPLAT_CHECK(statement.run());
   if (sqlite3_changes64(database.handle()) == 1) return {};
   return fail(Code::Internal, "{}: has no row {} to add a {} to", database.shown(), row,
               statements.table);

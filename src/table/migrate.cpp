@@ -60,7 +60,21 @@ Status to_schema_3(Database& database) {
       "ALTER TABLE plan_kernel ADD COLUMN put_in INTEGER");
 }
 
-constexpr Migration kMigrations[] = {{1, to_schema_2}, {2, to_schema_3}};
+/// Schema 4 keeps the times of single inferences of whole models. Those of existing records were
+/// not kept.
+Status to_schema_4(Database& database) {
+  return database.execute(
+      "ALTER TABLE model_block ADD COLUMN inferences TEXT; "
+      "ALTER TABLE model_row ADD COLUMN inferences INTEGER; "
+      "ALTER TABLE model_row ADD COLUMN inference_blocks INTEGER; "
+      "ALTER TABLE model_row ADD COLUMN inference_mean_ns REAL; "
+      "ALTER TABLE model_row ADD COLUMN inference_p50_ns REAL; "
+      "ALTER TABLE model_row ADD COLUMN inference_p90_ns REAL; "
+      "ALTER TABLE model_row ADD COLUMN inference_p99_ns REAL; "
+      "ALTER TABLE model_row ADD COLUMN inference_max_ns REAL");
+}
+
+constexpr Migration kMigrations[] = {{1, to_schema_2}, {2, to_schema_3}, {3, to_schema_4}};
 
 }  // namespace
 

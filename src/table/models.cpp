@@ -9,10 +9,36 @@
 namespace oplat::table {
 namespace {
 
+#define OPLAT_INFERENCE_COLUMNS                                         \
+  "inferences, inference_blocks, inference_mean_ns, inference_p50_ns, " \
+  "inference_p90_ns, inference_p99_ns, inference_max_ns"
 #define OPLAT_SELECT_MODEL_ROW                                                               \
   "SELECT id, plan_identity, device, setting, campaign, name, batch, " OPLAT_OUTCOME_COLUMNS \
-  " FROM model_row "
+  ", " OPLAT_INFERENCE_COLUMNS " FROM model_row "
 constexpr int kModelOutcomeColumn = 7;
+constexpr int kInferenceColumn = kModelOutcomeColumn + kOutcomeColumns;
+
+void add_inferences(Statement& statement, const std::optional<InferenceTimes>& times) {
+  if (!times) {
+    for (int i = 0; i < 7; ++i) statement.add_null();
+    return;
+  }
+  statement.add(times->count).add(times->blocks).add(times->mean_ns).add(times->p50_ns);
+  statement.add(times->p90_ns).add(times->p99_ns).add(times->max_ns);
+}
+
+std::optional<InferenceTimes> read_inferences(Cells& cells) {
+  if (cells.is_null(kInferenceColumn)) return std::nullopt;
+  InferenceTimes times;
+  times.count = cells.count(kInferenceColumn);
+  times.blocks = cells.count(kInferenceColumn + 1);
+  times.mean_ns = cells.number(kInferenceColumn + 2);
+  times.p50_ns = cells.number(kInferenceColumn + 3);
+  times.p90_ns = cells.number(kInferenceColumn + 4);
+  times.p99_ns = cells.optional_number(kInferenceColumn + 5);
+  times.max_ns = cells.number(kInferenceColumn + 6);
+  return times;
+}
 
 Result<StoredModelRow> read_model_row(const Statement& statement) {
   Cells cells(statement, "model_row");
@@ -26,6 +52,7 @@ Result<StoredModelRow> read_model_row(const Statement& statement) {
   stored.row.batch = cells.count(6);
   stored.row.outcome = read_outcome(cells, kModelOutcomeColumn);
   stored.row.method = read_method(cells, kModelOutcomeColumn);
+  stored.row.inferences = read_inferences(cells);
   OPLAT_CHECK(cells.status());
   return stored;
 }
@@ -35,10 +62,12 @@ Status update_model_row(Database& database, RowId id, std::optional<CampaignId> 
   OPLAT_TRY(
       statement,
       database.prepare("UPDATE model_row SET campaign = ?1, name = ?2, batch = ?3, "
-                       "(" OPLAT_OUTCOME_COLUMNS ") = (?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-                       "?14, ?15, ?16, ?17, ?18) WHERE id = ?19"));
+                       "(" OPLAT_OUTCOME_COLUMNS ", " OPLAT_INFERENCE_COLUMNS
+                       ") = (?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+                       "?19, ?20, ?21, ?22, ?23, ?24, ?25) WHERE id = ?26"));
   statement.add(campaign).add(row.name).add(row.batch);
   outcome.add_to(statement);
+  add_inferences(statement, row.inferences);
   return statement.add(id).run();
 }
 
@@ -47,8 +76,10 @@ Result<RowId> insert_model_row(Database& database, DeviceId device, SettingId se
                                const OutcomeCells& outcome) {
   OPLAT_TRY(statement, database.prepare("INSERT INTO model_row(plan_identity, device, setting, "
                                         "campaign, name, batch, " OPLAT_OUTCOME_COLUMNS
+                                        ", " OPLAT_INFERENCE_COLUMNS
                                         ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
-                                        "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"));
+                                        "?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, "
+                                        "?23, ?24, ?25, ?26, ?27, ?28)"));
   statement.add(row.plan_identity)
       .add(device)
       .add(setting)
@@ -56,6 +87,7 @@ Result<RowId> insert_model_row(Database& database, DeviceId device, SettingId se
       .add(row.name)
       .add(row.batch);
   outcome.add_to(statement);
+  add_inferences(statement, row.inferences);
   OPLAT_CHECK(statement.run());
   return sqlite3_last_insert_rowid(database.handle());
 }
@@ -93,6 +125,7 @@ Result<RowId> Table::put_model_row(DeviceId device, SettingId setting,
   OPLAT_CHECK(validate_text("plan_identity", row.plan_identity));
   OPLAT_CHECK(validate_text("name", row.name));
   OPLAT_CHECK(validate_count("batch", row.batch));
+  if (row.inferences) OPLAT_CHECK(validate(*row.inferences));
   OPLAT_TRY(outcome, OutcomeCells::make(row.outcome, row.method));
   return impl_->write_for<RowId>([&]() -> Result<RowId> {
     OPLAT_TRY(found, find_model_row(row.plan_identity, device, setting));

@@ -82,7 +82,7 @@ Result<FileStanding> inspect(const fs::path& file, const std::string& shown) {
     return fail(Code::Input,
                 "{}: is in write-ahead-log mode, which oplat does not support; change it with: "
                 "sqlite3 {} 'PRAGMA journal_mode=DELETE'",
-                shown, shown);
+                shown, base::shell_word(shown));
   }
   OPLAT_CHECK(inspect_size(file, shown, header));
   return FileStanding::Database;
@@ -266,12 +266,12 @@ Result<OpenedDatabase> open_database(const fs::path& path, Mode mode,
       return fail(Code::Input,
                   "{}: is an empty file, not a table; make one with oplat profile --table {}, or "
                   "from a foreign table with oplat import",
-                  shown, shown);
+                  shown, base::shell_word(shown));
     }
     return fail(Code::Input,
                 "{}: no such table; make one with oplat profile --table {}, or from a foreign "
                 "table with oplat import",
-                shown, shown);
+                shown, base::shell_word(shown));
   }
   if (standing == FileStanding::Absent && !fs::is_directory(file.parent_path(), code)) {
     return fail(Code::Write, "{}: cannot be created: the folder {} does not exist", shown,

@@ -22,6 +22,19 @@ std::string describe(const Setting& setting) {
   return text;
 }
 
+std::optional<InferenceTimes> inference_times(const base::TimeSketch& sketch, std::int64_t blocks) {
+  if (sketch.count() == 0) return std::nullopt;
+  InferenceTimes times;
+  times.count = sketch.count();
+  times.blocks = blocks;
+  times.mean_ns = *sketch.mean();
+  times.p50_ns = *sketch.quantile(0.5);
+  times.p90_ns = *sketch.quantile(0.9);
+  if (times.count >= kMinForP99) times.p99_ns = sketch.quantile(0.99);
+  times.max_ns = *sketch.max();
+  return times;
+}
+
 std::string_view outcome_name(const Outcome& outcome) {
   struct Name {
     std::string_view operator()(const Timing&) const { return "timing"; }

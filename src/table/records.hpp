@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "base/time_sketch.hpp"
 #include "ir/key.hpp"
 #include "plan/records.hpp"
 
@@ -50,7 +51,9 @@ struct Campaign {
       empty_call_ns;  ///< a call of the runtime that computes nothing: c0 of an unfitted table
 };
 
-/// Statistics over block medians of one row.
+/// Statistics over the values of a row's blocks. The value of a block is the slope of lower
+/// quartiles (kernels) or the lower quartile of its runs (whole models): what the row takes if
+/// nothing else disturbs it.
 struct Timing {
   double median_ns = 0;
   double sd_log = 0;  ///< standard deviation of the logarithm of the block values
@@ -61,6 +64,25 @@ struct Timing {
   std::int64_t processes = 0;
   friend bool operator==(const Timing&, const Timing&) = default;
 };
+/// Times of single inferences of a whole model, one run of the whole batch each: of those blocks
+/// that count for Timing.
+struct InferenceTimes {
+  std::int64_t count = 0;  ///< inferences
+  /// That they are from; fewer than Timing::blocks if earlier versions of oplat, which kept none,
+  /// measured the others.
+  std::int64_t blocks = 0;
+  double mean_ns = 0;
+  double p50_ns = 0;
+  double p90_ns = 0;
+  std::optional<double> p99_ns = std::nullopt;  ///< std::nullopt for fewer than kMinForP99
+  double max_ns = 0;
+  friend bool operator==(const InferenceTimes&, const InferenceTimes&) = default;
+};
+/// Inferences of which a 99 % quantile is one of the times, not the maximum.
+inline constexpr std::int64_t kMinForP99 = 100;
+/// std::nullopt for a sketch without times.
+std::optional<InferenceTimes> inference_times(const base::TimeSketch& sketch, std::int64_t blocks);
+
 struct Unsupported {
   std::string reason;
   friend bool operator==(const Unsupported&, const Unsupported&) = default;
@@ -90,6 +112,9 @@ struct Block {
   std::int64_t steal_ticks = 0;
   std::optional<double> other_load =
       std::nullopt;  ///< CPUs that other programs kept busy during the block; nothing: not told
+  /// Times of its runs, of a whole model; std::nullopt for kernels, replayed times, and blocks of
+  /// tables before schema 4.
+  std::optional<base::TimeSketch> inferences = std::nullopt;
 };
 
 /// Flag of a row measured while other programs kept the machine busy.
@@ -125,6 +150,7 @@ struct ModelRow {
   std::int64_t batch = 1;
   Outcome outcome;
   Method method;
+  std::optional<InferenceTimes> inferences = std::nullopt;  ///< std::nullopt: not known
 };
 
 using plan::Plan;

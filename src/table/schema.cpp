@@ -143,7 +143,14 @@ constexpr SchemaObject kObjects[] = {
   processes INTEGER,
   copies INTEGER NOT NULL,
   topology TEXT NOT NULL,
-  flags TEXT NOT NULL
+  flags TEXT NOT NULL,
+  inferences INTEGER,             -- single runs behind the following columns; NULL: not known
+  inference_blocks INTEGER,       -- blocks that they are from
+  inference_mean_ns REAL,
+  inference_p50_ns REAL,
+  inference_p90_ns REAL,
+  inference_p99_ns REAL,          -- NULL for fewer than 100 inferences
+  inference_max_ns REAL
 ))"},
     {"index", "model_row_identity",
      "CREATE UNIQUE INDEX model_row_identity ON model_row(plan_identity, device, setting)"},
@@ -153,13 +160,14 @@ constexpr SchemaObject kObjects[] = {
   campaign INTEGER REFERENCES campaign(id),
   pass INTEGER NOT NULL,
   process INTEGER NOT NULL,
-  value_ns REAL NOT NULL,         -- median call: one run of the model
+  value_ns REAL NOT NULL,         -- lower quartile of the block's runs of the model
   reference_compute_ns REAL,
   reference_memory_ns REAL,
   rounds INTEGER NOT NULL,
   switches INTEGER NOT NULL,
   steal_ticks INTEGER NOT NULL,
-  other_load REAL                 -- CPUs that other programs kept busy; NULL: not known
+  other_load REAL,                -- CPUs that other programs kept busy; NULL: not known
+  inferences TEXT                 -- times of its runs: SUM MIN MAX BIN:COUNT ...; NULL: not known
 ))"},
     {"index", "model_block_row", "CREATE INDEX model_block_row ON model_block(\"row\")"},
     {"table", "plan", R"(CREATE TABLE plan(

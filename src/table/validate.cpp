@@ -74,4 +74,14 @@ Status validate(const Block& block) {
   return validate_count("steal_ticks", block.steal_ticks);
 }
 
+Status validate(const InferenceTimes& times) {
+  OPLAT_CHECK(validate_count("inferences", times.count));
+  OPLAT_CHECK(validate_count("inference_blocks", times.blocks));
+  OPLAT_CHECK(validate_number("inference_mean_ns", times.mean_ns));
+  OPLAT_CHECK(validate_number("inference_p50_ns", times.p50_ns));
+  OPLAT_CHECK(validate_number("inference_p90_ns", times.p90_ns));
+  OPLAT_CHECK(validate_number("inference_p99_ns", times.p99_ns));
+  return validate_number("inference_max_ns", times.max_ns);
+}
+
 }  // namespace oplat::table

@@ -21,5 +21,6 @@ Status validate_count(std::string_view what, std::int64_t value);
 Status validate_key(std::string_view key);
 Status validate(const Outcome& outcome);
 Status validate(const Block& block);
+Status validate(const InferenceTimes& times);
 
 }  // namespace oplat::table

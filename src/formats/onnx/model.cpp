@@ -191,7 +191,8 @@ Result<std::vector<InputInfo>> Model::inputs() const {
 }
 Status Model::specialise(const ShapeOptions& options) {
   const auto named = batch_dimension(impl_->model);
-  OPLAT_CHECK(specialise_inputs(impl_->model, impl_->name, options));
+  OPLAT_TRY(fixed, specialise_inputs(impl_->model, impl_->name, options));
+  impl_->fixed_batch = fixed;
   impl_->batch = options.batch;
   if (!impl_->batch && named) {
     const wire::ValueInfo& input = impl_->model.graph().input(named->first);
@@ -200,6 +201,7 @@ Status Model::specialise(const ShapeOptions& options) {
   return {};
 }
 std::optional<std::int64_t> Model::named_batch() const { return impl_->batch; }
+std::optional<std::int64_t> Model::fixed_batch() const { return impl_->fixed_batch; }
 std::vector<ir::NodeTitle> Model::nodes() const {
   std::vector<ir::NodeTitle> titles;
   add_titles(impl_->model.graph(), titles);

@@ -25,7 +25,8 @@ struct Model::Impl {
   std::string name;  ///< of the file, for messages
   wire::Model model;
   KeptData external = {};
-  std::optional<std::int64_t> batch;  ///< see Model::named_batch()
+  std::optional<std::int64_t> batch;             ///< see Model::named_batch()
+  std::optional<std::int64_t> fixed_batch = {};  ///< see Model::fixed_batch()
 };
 
 /// Parses bytes; Code::Input if they are not an ONNX model.
@@ -48,8 +49,15 @@ std::vector<std::string> external_files(const wire::Model& model);
 /// trusted.
 Result<KeptData> take_in_external_data(wire::Model& model, const base::Source& source,
                                        const std::filesystem::path& folder);
-/// Fixes open dimensions of the graph's inputs.
-Status specialise_inputs(wire::Model& model, const std::string& file, const ShapeOptions& options);
+/// Fixes open dimensions of the graph's inputs. The batch that the model itself fixes, if another
+/// one is asked for and was written in its place; else std::nullopt.
+Result<std::optional<std::int64_t>> specialise_inputs(wire::Model& model, const std::string& file,
+                                                      const ShapeOptions& options);
+/// Writes another batch into a model whose `inputs` fix it, and into the constant sizes of its
+/// Reshapes. The old batch, or what is in the way, as a clause of a message.
+tl::expected<std::int64_t, std::string> rewrite_batch(wire::Model& model,
+                                                      const std::vector<wire::ValueInfo*>& inputs,
+                                                      std::int64_t batch);
 /// The first input and dimension with the customary name of a batch.
 std::optional<std::pair<int, int>> batch_dimension(const wire::Model& model);
 Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::string& file);

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/name_value.hpp"
 #include "base/text.hpp"
 #include "formats/onnx/dimensions.hpp"
 #include "formats/onnx/model_impl.hpp"
@@ -71,9 +72,12 @@ Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims
 }
 
 /// Sets batch dimensions: symbolic ones with a batch's name, else the leading open dimension of
-/// each input.
-Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Dimensions& symbols,
-                   const std::string& file) {
+/// each input, else the batch that the model fixes, which is the result.
+Result<std::optional<std::int64_t>> apply_batch(wire::Model& model,
+                                                std::vector<wire::ValueInfo*>& inputs,
+                                                std::int64_t batch, Dimensions& symbols,
+                                                const std::string& file) {
+  const std::optional<std::int64_t> nothing_rewritten;
   bool any = false;
   for (const bool by_name : {true, false}) {
     for (wire::ValueInfo* input : inputs) {
@@ -90,22 +94,24 @@ Status apply_batch(std::vector<wire::ValueInfo*>& inputs, std::int64_t batch, Di
         any = true;
       }
     }
-    if (any) return {};
+    if (any) return nothing_rewritten;
   }
   const auto leads_with_batch = [&](wire::ValueInfo* input) {
     const wire::TensorShape& shape = input->type().tensor_type().shape();
     return shape.dim_size() > 0 && shape.dim(0).dim_value() == batch;
   };
-  if (std::any_of(inputs.begin(), inputs.end(), leads_with_batch)) return {};
+  if (std::any_of(inputs.begin(), inputs.end(), leads_with_batch)) return nothing_rewritten;
+  const auto rewritten = rewrite_batch(model, inputs, batch);
+  if (rewritten) return std::optional(*rewritten);
   std::vector<std::string> found;
   for (const wire::ValueInfo* input : inputs)
     found.push_back(base::printable(input->name()) +
                     shape_text(input->type().tensor_type().shape()));
-  return fail(Code::Usage,
-              "{}: --batch {} cannot be set: the model fixes its batch ({}); export it with an "
-              "open batch dimension, "
-              "or give --shape for an input with open dimensions",
-              file, batch, base::join(found, ", "));
+  return fail(
+      Code::Usage,
+      "{}: --batch {} cannot be set: the model fixes its batch ({}), and {}; export it with "
+      "an open batch dimension, or give --shape for an input with open dimensions",
+      file, batch, base::join(found, ", "), rewritten.error());
 }
 
 Status bind_everywhere(wire::Graph& graph, const Dimensions& symbols) {
@@ -162,7 +168,9 @@ Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::
   return infos;
 }
 
-Status specialise_inputs(wire::Model& model, const std::string& file, const ShapeOptions& options) {
+Result<std::optional<std::int64_t>> specialise_inputs(wire::Model& model, const std::string& file,
+                                                      const ShapeOptions& options) {
+  std::optional<std::int64_t> fixed_batch;
   wire::Graph& graph = *model.mutable_graph();
   const std::set<std::string> initialisers = initialiser_names(graph);
   std::vector<wire::ValueInfo*> inputs;
@@ -183,7 +191,10 @@ Status specialise_inputs(wire::Model& model, const std::string& file, const Shap
     OPLAT_CHECK(
         apply_shape(*inputs[static_cast<std::size_t>(at - names.begin())], dims, symbols, file));
   }
-  if (options.batch) OPLAT_CHECK(apply_batch(inputs, *options.batch, symbols, file));
+  if (options.batch) {
+    OPLAT_TRY(rewritten, apply_batch(model, inputs, *options.batch, symbols, file));
+    fixed_batch = rewritten;
+  }
   OPLAT_CHECK(bind_everywhere(graph, symbols));
   for (const wire::ValueInfo* input : inputs) {
     const wire::TensorType& type = input->type().tensor_type();
@@ -195,16 +206,17 @@ Status specialise_inputs(wire::Model& model, const std::string& file, const Shap
         dims.push_back(open(dim) ? -1 : dim.dim_value());
       return fail(
           Code::Usage,
-          "{}: input '{}' has open dimensions: {}; fix them with --shape {}={} (its own numbers){}",
+          "{}: input '{}' has open dimensions: {}; fix them with --shape {} (its own numbers){}",
           file, base::printable(input->name()),
           type.has_shape() ? shape_text(type.shape()) : "rank unknown",
-          base::printable(input->name()), type.has_shape() ? example_shape(dims) : "1x3x224x224",
+          base::name_value_word(input->name(),
+                                type.has_shape() ? example_shape(dims) : "1x3x224x224"),
           options.batch ? "" : " or, where only the batch is open, --batch N");
     }
   }
   // Shapes noted for inner tensors were those of the open model; a runtime infers them anew.
   if (!options.shapes.empty() || options.batch) graph.clear_value_info();
-  return {};
+  return fixed_batch;
 }
 
 }  // namespace oplat::formats::onnx

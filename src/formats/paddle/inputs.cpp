@@ -2,6 +2,7 @@
 /// What a program is fed with, and the sizes that the user gives to it.
 #include <algorithm>
 
+#include "base/name_value.hpp"
 #include "base/text.hpp"
 #include "formats/paddle/builder.hpp"
 
@@ -117,10 +118,10 @@ Result<std::vector<Input>> inputs_of(const std::string& file, const Program& pro
   for (const Input& input : inputs) {
     if (std::find(input.dims.begin(), input.dims.end(), -1) != input.dims.end()) {
       return fail(Code::Usage,
-                  "{}: input '{}' has unknown dimensions: {}; set them with --shape {}={} (with "
+                  "{}: input '{}' has unknown dimensions: {}; set them with --shape {} (with "
                   "its own numbers){}",
                   file, base::printable(input.name), dims_text(input.dims),
-                  base::printable(input.name), example_shape(input.dims),
+                  base::name_value_word(input.name, example_shape(input.dims)),
                   options.batch ? "" : " or, if only the batch is unknown, --batch N");
     }
     if (!ir::Shape::of(input.dims).elements()) {

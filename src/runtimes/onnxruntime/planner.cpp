@@ -419,6 +419,16 @@ Result<ir::Graph> graph_with_shapes(const Api& api, const formats::onnx::Model& 
   return shaped.graph();
 }
 
+Result<GraphRun> run_as_it_is(const Api& api, const formats::onnx::Model& model,
+                              const std::vector<InputData>& data, const SessionOptions& options) {
+  SessionOptions plain = options;
+  plain.level = 0;
+  OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-batch"));
+  OPLAT_TRY(written, optimise(api, model, plain, folder.path()));
+  OPLAT_TRY(executed, execute(api, written, {data, {}}, plain, folder.path()));
+  return GraphRun{std::move(executed.graph), std::move(executed.runs)};
+}
+
 Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
                              const std::vector<InputData>& data, std::string_view made_up,
                              const SessionOptions& options) {

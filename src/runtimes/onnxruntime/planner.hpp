@@ -7,6 +7,7 @@
 
 #include "formats/onnx.hpp"
 #include "plan/records.hpp"
+#include "runtimes/onnxruntime/batch_check.hpp"
 #include "runtimes/onnxruntime/inputs.hpp"
 #include "runtimes/onnxruntime/session.hpp"
 #include "runtimes/protocol.hpp"
@@ -15,6 +16,10 @@ namespace oplat::runtimes::onnxruntime {
 
 /// The graph of `model` with shapes of its inner tensors, as far as the runtime infers them.
 Result<ir::Graph> graph_with_shapes(const Api& api, const formats::onnx::Model& model);
+
+/// What one run of the model executes without any optimisation.
+Result<GraphRun> run_as_it_is(const Api& api, const formats::onnx::Model& model,
+                              const std::vector<InputData>& data, const SessionOptions& options);
 
 /// Lets the runtime optimise `model` (its shapes are fixed), names the nodes of the result, runs it
 /// once under the profiler and joins the two. Fills kernels, weight_bytes and activation_bytes of a

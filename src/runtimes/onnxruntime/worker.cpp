@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/files.hpp"
+#include "base/name_value.hpp"
 #include "base/text.hpp"
 #include "formats/batch.hpp"
 #include "formats/onnx.hpp"
@@ -127,10 +128,9 @@ std::string made_up_inputs(const std::vector<onnx::InputInfo>& infos,
   const std::size_t more = names.size() - std::min(names.size(), kMaxNames);
   names.resize(names.size() - more);
   return fmt::format(
-      "; the values of input{} '{}'{} were made up by oplat; give legal ones with --input "
-      "{}=FILE.npy",
+      "; the values of input{} '{}'{} were made up by oplat; give legal ones with --input {}",
       names.size() > 1 ? "s" : "", base::join(names, "', '"),
-      more > 0 ? fmt::format(" and {} more", more) : "", first);
+      more > 0 ? fmt::format(" and {} more", more) : "", base::name_value_word(first, "FILE.npy"));
 }
 
 Result<ReadyModel> ready_model(const Api& api, const base::Source& source,
@@ -187,6 +187,25 @@ std::optional<table::Skipped> too_large(std::int64_t bytes) {
                                     (bytes >> 20) * kCopiesWhileLoading, *available >> 20)};
 }
 
+/// Code::Usage where a model whose batch was rewritten computes something else than before, as far
+/// as the sizes of its results tell.
+Status check_rewritten(const Api& api, const base::Source& source, const ReadyModel& ready,
+                       const PlanRequest& request, const SessionOptions& options) {
+  const std::optional<std::int64_t> fixed = ready.model.fixed_batch();
+  if (!fixed || !request.batch) return {};
+  OPLAT_TRY(original,
+            ready_model(api, source, {request.shapes, *fixed}, request.inputs, kPlanSeed));
+  OPLAT_TRY(before, run_as_it_is(api, original.model, original.inputs, options));
+  auto after = run_as_it_is(api, ready.model, ready.inputs, options);
+  if (!after)
+    return fail(
+        Code::Usage,
+        "--batch {} cannot be set: the model fixes its batch to {}, and the runtime refuses "
+        "another one: {}",
+        *request.batch, *fixed, after.error().message);
+  return check_batch(before, *after, *fixed, *request.batch);
+}
+
 class OnnxRuntimeWorker final : public Worker {
  public:
   explicit OnnxRuntimeWorker(const Api& api) : api_(api) {}
@@ -199,6 +218,7 @@ class OnnxRuntimeWorker final : public Worker {
     hello.options = {{"level", {{"0", "1", "2", "3", "99"}, "99"}},
                      {"spinning", {{"0", "1"}, "1"}}};
     hello.precisions = {"model"};
+    hello.rewrites_batch = true;
     table::Device device = this_device();
     hello.most_threads = device.cores;
     hello.device = std::move(device);
@@ -211,6 +231,8 @@ class OnnxRuntimeWorker final : public Worker {
     OPLAT_TRY(opened, base::Source::open(request.model));
     auto source = std::optional(std::move(opened));
     OPLAT_TRY(ready, ready_model(api_, *source, shapes, request.inputs, kPlanSeed));
+    if (auto same = check_rewritten(api_, *source, ready, request, options); !same)
+      return fail_in(request.model, std::move(same).error());
     OPLAT_TRY(hash, plan::model_hash(*source));
     OPLAT_TRY(resolved, plan::resolve_shapes(*source, shapes));
     source.reset();  // its bytes are not kept while the model runs

@@ -102,6 +102,7 @@ class ReplayWorker final : public Worker {
     hello.build = main.build;
     hello.device = device_;
     hello.most_threads = 1;
+    hello.rewrites_batch = true;  // plans of the table were compared when they were made
     std::set<std::string> precisions;
     std::map<std::string, std::set<std::string>> values;
     for (const auto& [id, setting] : settings_) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "unit/formats/models.hpp"
 
 namespace oplat::formats::onnx {
@@ -216,10 +218,67 @@ TEST(Batch, LeavesOtherOpenDimensionsOpen) {
                {"[8, L]", "--shape a="});
 }
 
-TEST(Batch, ThatTheModelFixesIsRefusedUnlessItAgrees) {
+/// A model after its batch was set; the test ends where it cannot be.
+Model with_batch(const wire::Model& source, std::int64_t batch) {
+  auto model = load(source);
+  if (model) {
+    if (const auto set = model->specialise({.shapes = {}, .batch = batch}); !set)
+      throw std::runtime_error(set.error().message);
+    return *std::move(model);
+  }
+  throw std::runtime_error(model.error().message);
+}
+
+TEST(Batch, ThatTheModelFixesIsRewritten) {
   const wire::Model model = model_with({{"a", {"1", "3"}}});
-  expect_usage(model, {.shapes = {}, .batch = 8}, {"fixes its batch (a[1, 3])", "--shape"});
+  EXPECT_EQ(specialised(model, {.shapes = {}, .batch = 8}), "a[8,3]");
   EXPECT_EQ(specialised(model, {.shapes = {}, .batch = 1}), "a[1,3]");
+  EXPECT_EQ(with_batch(model, 1).fixed_batch(), std::nullopt);
+  EXPECT_EQ(with_batch(model, 8).fixed_batch(), 1);
+  EXPECT_EQ(
+      specialised(model_with({{"a", {"2", "3"}}, {"b", {"2", "5"}}}), {.shapes = {}, .batch = 8}),
+      "a[8,3] b[8,5]");
+}
+
+TEST(Batch, ThatCannotBeRewrittenIsRefusedWithTheReason) {
+  expect_usage(model_with({{"a", {"1", "3"}}, {"b", {"2", "3"}}}), {.shapes = {}, .batch = 8},
+               {"fixes its batch (a[1, 3], b[2, 3])", "do not begin with one batch", "--shape"});
+  expect_usage(model_with({{"a", {"1", "3"}}, {"scale", {"1"}}}), {.shapes = {}, .batch = 8},
+               {"the input 'scale' has one dimension"});
+  wire::Model recurrent = model_with({{"a", {"1", "3"}}});
+  recurrent.mutable_graph()->mutable_node(0)->set_op_type("GRU");
+  expect_usage(recurrent, {.shapes = {}, .batch = 8}, {"GRU", "time for its first dimension"});
+}
+
+/// a -> Reshape to these sizes -> y.
+wire::Model reshaping(const std::vector<std::int64_t>& sizes) {
+  wire::Model model = empty_model();
+  wire::Graph& graph = *model.mutable_graph();
+  add_input(model, "a", {"1", "4", "6"});
+  wire::Tensor& tensor = *graph.add_initializer();
+  tensor.set_name("sizes");
+  tensor.set_data_type(7);
+  tensor.add_dims(static_cast<std::int64_t>(sizes.size()));
+  for (const std::int64_t size : sizes) tensor.add_int64_data(size);
+  add_node(graph, "Reshape", {"a", "sizes"}, {"y"});
+  add_output(model, "y", {"1", "24"});
+  return model;
+}
+
+/// The constant sizes of the first node after another batch was written.
+std::optional<std::vector<std::int64_t>> rewritten(const std::vector<std::int64_t>& sizes) {
+  const Model model = with_batch(reshaping(sizes), 8);
+  return model.constant_integers(model.node_ends().front().operands.at(1), 8);
+}
+
+TEST(Batch, IsRewrittenInTheConstantSizesOfAReshape) {
+  EXPECT_EQ(rewritten({1, 24}), (std::vector<std::int64_t>{8, 24}));
+  EXPECT_EQ(rewritten({1, -1}), (std::vector<std::int64_t>{8, -1}));
+  EXPECT_EQ(rewritten({-1, 24}), (std::vector<std::int64_t>{-1, 24}));
+  EXPECT_EQ(rewritten({0, 24}), (std::vector<std::int64_t>{0, 24}));
+  expect_usage(reshaping({4, 6}), {.shapes = {}, .batch = 8},
+               {"Reshape", "constant sizes [4, 6]", "none is the batch"});
+  expect_usage(reshaping({}), {.shapes = {}, .batch = 8}, {"Reshape", "makes a number"});
 }
 
 TEST(Batch, GoesWithShapes) {

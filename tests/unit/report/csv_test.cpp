@@ -54,10 +54,11 @@ TEST(Csv, ComparisonAndMeasurement) {
   EXPECT_EQ(rendered("csv", test::sample_measurement()),
             "path,batch,median_ns,ci_low_ns,ci_high_ns,min_block_ns,p10_block_ns,p90_block_ns,sd_"
             "log,blocks,processes,"
-            "flags\n"
+            "flags,inferences,mean_ns,p50_ns,p90_ns,p99_ns,max_ns,inferences_per_s,image_ns,"
+            "images_per_s\n"
             "models/"
             "a.onnx,2,1e+06,980000.0,1020000.0,9e+05,950000.0,1100000.0,0.02,5,1,ci_not_reached;"
-            "disturbed\n");
+            "disturbed,200,1250000.0,1100000.0,1500000.0,1900000.0,4e+06,800.0,625000.0,1600.0\n");
 }
 
 TEST(Csv, AMissingNumberIsAnEmptyField) {

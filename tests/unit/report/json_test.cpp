@@ -181,8 +181,14 @@ TEST(OtherJson, Measurement) {
   EXPECT_EQ(doc["device"], "desk");
   EXPECT_EQ(doc["runtime"], "replay");
   EXPECT_EQ(doc["threads"], 1);
+  const json times = {{"count", 200},    {"blocks", 5},     {"mean_ns", 1.25e6}, {"p50_ns", 1.1e6},
+                      {"p90_ns", 1.5e6}, {"p99_ns", 1.9e6}, {"max_ns", 4e6}};
   EXPECT_EQ(doc["models"], (json::array({{{"model", "models/a.onnx"},
                                           {"batch", 2},
+                                          {"inferences", times},
+                                          {"inferences_per_s", 800.0},
+                                          {"image_ns", 0.625e6},
+                                          {"images_per_s", 1600.0},
                                           {"latency_ns", 1e6},
                                           {"ci_ns", {0.98e6, 1.02e6}},
                                           {"ci_level", 0.95},
@@ -193,6 +199,14 @@ TEST(OtherJson, Measurement) {
                                           {"blocks", 5},
                                           {"processes", 1},
                                           {"flags", {"ci_not_reached", "disturbed"}}}})));
+}
+
+TEST(OtherJson, MeasurementWithoutSingleInferencesHasNone) {
+  report::Measurement measurement = test::sample_measurement();
+  measurement.models[0].inferences.reset();
+  const json doc = json::parse(rendered("json", measurement));
+  EXPECT_TRUE(doc["models"][0]["inferences"].is_null());
+  EXPECT_EQ(doc["models"][0]["inferences_per_s"], 1000.0);
 }
 
 TEST(OtherJson, PlanEstimatesAndTable) {

@@ -92,7 +92,8 @@ inline report::Measurement sample_measurement() {
   t.min_ns = 0.9e6;
   t.p10_ns = 0.95e6;
   t.p90_ns = 1.1e6;
-  measurement.models = {{"models/a.onnx", "a.onnx", 2, t, {"ci_not_reached", "disturbed"}}};
+  const table::InferenceTimes times{200, 5, 1.25e6, 1.1e6, 1.5e6, 1.9e6, 4e6};
+  measurement.models = {{"models/a.onnx", "a.onnx", 2, t, {"ci_not_reached", "disturbed"}, times}};
   measurement.device.name = "desk";
   measurement.setting = setting_of();
   return measurement;

@@ -160,13 +160,30 @@ TEST(Text, ComparisonSaysTheRatioAndWhetherTheOrderIsSure) {
   EXPECT_THAT(rendered("text", comparison), HasSubstr("A  net.onnx  no latency\n"));
 }
 
-TEST(Text, MeasurementSaysThatItsQuantilesAreOfBlocks) {
+TEST(Text, MeasurementSaysWhatSingleInferencesTake) {
   EXPECT_EQ(
       rendered("text", test::sample_measurement()),
-      "times of one run of the whole batch; all statistics, quantiles included, are over blocks, "
-      "and a block is the lower quartile of its runs\n"
-      "model    median                  interval  best block  p90 block  blocks  processes\n"
-      "a.onnx  1.00 ms  980 us to 1.02 ms (95 %)      900 us    1.10 ms       5          1\n");
+      "model      mean      p50      p90      p99      max  batch  per image  images/s\n"
+      "a.onnx  1.25 ms  1.10 ms  1.50 ms  1.90 ms  4.00 ms      2     625 us      1600\n"
+      "a.onnx: 200 inferences of 5 blocks in 1 process; undisturbed [1] 1.00 ms (980 us to 1.02 "
+      "ms, 95 %)\n"
+      "[1] median over blocks of each block's lower quartile of single inferences, with its "
+      "confidence interval; predictions are of this time\n");
+}
+
+TEST(Text, MeasurementFlagsWhatItsInferencesDoNotSay) {
+  report::Measurement measurement = test::sample_measurement();
+  measurement.models[0].batch = 1;
+  measurement.models[0].inferences = table::InferenceTimes{25, 3, 2e6, 1.9e6, 3e6, {}, 3.5e6};
+  EXPECT_THAT(rendered("text", measurement),
+              HasSubstr("model      mean      p50      p90  p99      max  inferences/s\n"
+                        "a.onnx  2.00 ms  1.90 ms  3.00 ms    -  3.50 ms           500\n"
+                        "a.onnx: 25 inferences of 3 of 5 blocks in 1 process (p99 needs 100); "));
+  measurement.models[0].inferences.reset();
+  EXPECT_THAT(rendered("text", measurement),
+              HasSubstr("a.onnx     -    -    -    -    -          1000\n"
+                        "a.onnx: undisturbed [1] 1.00 ms (980 us to 1.02 ms, 95 %), 5 blocks in 1 "
+                        "process; times of single inferences were not kept\n"));
 }
 
 TEST(Text, PerOpListsEveryKernel) {

@@ -97,6 +97,7 @@ TEST(MessagesTest, HelloRoundTrip) {
     hello.device = {any_text(), any_text(), any_text(), 8,         any_size(),
                     any_size(), any_size(), any_size(), any_text()};
     hello.shared_file_system = any_bool();
+    hello.rewrites_batch = any_bool();
     const auto back = decode_hello(wire(encode(hello)));
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(back->protocol, hello.protocol);
@@ -107,6 +108,7 @@ TEST(MessagesTest, HelloRoundTrip) {
     EXPECT_EQ(back->most_threads, hello.most_threads);
     EXPECT_EQ(back->device, hello.device);
     EXPECT_EQ(back->shared_file_system, hello.shared_file_system);
+    EXPECT_EQ(back->rewrites_batch, hello.rewrites_batch);
     EXPECT_EQ(back->options.size(), 1U);
     EXPECT_EQ(back->options.begin()->first, hello.options.begin()->first);
     EXPECT_EQ(back->options.begin()->second.values, hello.options.begin()->second.values);

@@ -191,6 +191,50 @@ TEST_F(Schema2Test, IsMigratedForWritingAndKept) {
   EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), std::to_string(kSchemaVersion));
 }
 
+/// A table of schema 3: that of schema 2, with the load of some blocks.
+class Schema3Test : public TableTest {
+ protected:
+  void SetUp() override {
+    raw(file(), read_bytes(std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / "data" / "schema-3.sql"));
+    ASSERT_EQ(raw_value(file(), "PRAGMA user_version"), "3");
+  }
+
+  /// What is in the dump; of single inferences nothing is known.
+  static void expect_content(const Table& table) {
+    must(read_everything(table));
+    EXPECT_TRUE(must(table.integrity()).empty());
+    EXPECT_EQ(must(table.counts()).blocks, 67);
+    EXPECT_EQ(must(table.blocks_of(1)).front().other_load, 0.125);
+    const auto models = must(table.model_rows());
+    ASSERT_EQ(models.size(), 1U);
+    EXPECT_EQ(std::get<Timing>(models[0].row.outcome).median_ns, 32'057);
+    EXPECT_EQ(models[0].row.inferences, std::nullopt);
+    const auto blocks = must(table.blocks_of_model(models[0].id));
+    ASSERT_EQ(blocks.size(), 5U);
+    EXPECT_EQ(blocks[0].other_load, 0.25);
+    for (const Block& block : blocks) EXPECT_EQ(block.inferences, std::nullopt);
+  }
+};
+
+TEST_F(Schema3Test, IsReadFromACopy) {
+  const std::string before = read_bytes(file());
+  expect_content(must_open(file(), Mode::Read));
+  EXPECT_EQ(read_bytes(file()), before);
+}
+
+TEST_F(Schema3Test, IsMigratedForWritingAndKept) {
+  const std::string before = read_bytes(file());
+  {
+    Table table = must_open(file(), Mode::Write);
+    expect_content(table);
+    must(table.add_model_block(
+        1, {5, 6, 90'001, std::nullopt, 20.5, 3, 0, 0, 0.25, sample_inferences()}));
+    EXPECT_EQ(must(table.blocks_of_model(1)).back().inferences, sample_inferences());
+  }
+  EXPECT_EQ(read_bytes(file().string() + ".schema3"), before);
+  EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), std::to_string(kSchemaVersion));
+}
+
 TEST_F(Schema2Test, IsNotMigratedUnderTheHandsOfItsWriter) {
   plant_lease(file(), this_process(), now_ms());
   const std::string before = read_bytes(file());

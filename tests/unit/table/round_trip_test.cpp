@@ -339,8 +339,46 @@ TEST_F(RoundTrip, ModelRows) {
   ASSERT_EQ(blocks.size(), 1U);
   EXPECT_EQ(blocks[0].value_ns, 90'001);
   EXPECT_EQ(blocks[0].reference_memory_ns, std::optional(20.5));
+  EXPECT_EQ(blocks[0].inferences, sample_inferences());
+  EXPECT_EQ(rows[0].row.inferences, std::nullopt) << "put again without them";
   EXPECT_EQ(must(table.find_model_row("plan-2", 1, 1))->id, 2);
   EXPECT_EQ(must(table.find_model_row("plan-2", 1, 2)), std::nullopt);
+}
+
+TEST_F(RoundTrip, ModelRowsKeepTheTimesOfSingleInferences) {
+  fill();
+  {
+    const auto row = must(must_open(file(), Mode::Read).find_model_row("plan-1", 1, 1));
+    ASSERT_TRUE(row && row->row.inferences);
+    const InferenceTimes& times = *row->row.inferences;
+    EXPECT_EQ(times.count, 3);
+    EXPECT_EQ(times.blocks, 1);
+    EXPECT_NEAR(times.mean_ns, 93'333.3, 0.1);
+    EXPECT_NEAR(times.p50_ns, 91'000, 91);
+    EXPECT_EQ(times.p90_ns, 99'000);
+    EXPECT_EQ(times.p99_ns, std::nullopt) << "three runs say nothing of one in a hundred";
+    EXPECT_EQ(times.max_ns, 99'000);
+  }
+  base::TimeSketch hundred;
+  for (int i = 1; i <= 100; ++i) hundred.add(1000.0 * i);
+  Table table = must_open(file(), Mode::Write);
+  must(table.put_model_row(1, 1, 1,
+                           {"net.onnx",
+                            "plan-1",
+                            1,
+                            sample_timing(90'000),
+                            {1, "single", {}},
+                            inference_times(hundred, 2)}));
+  must(table.add_model_block(1, {1, 2, 90'002, std::nullopt, std::nullopt}));
+  const auto times = must(table.find_model_row("plan-1", 1, 1))->row.inferences;
+  ASSERT_TRUE(times && times->p99_ns);
+  EXPECT_NEAR(*times->p99_ns, 99'000, 99);
+  EXPECT_EQ(times->max_ns, 100'000);
+  EXPECT_EQ(must(table.blocks_of_model(1)).back().inferences, std::nullopt);
+  InferenceTimes bad = *times;
+  bad.mean_ns = -1;
+  expect_error(table.put_model_row(1, 1, 1, {"n", "plan-1", 1, sample_timing(9), {}, bad}),
+               Code::Input, "inference_mean_ns");
 }
 
 TEST_F(RoundTrip, PlansKeepOrderNamesAndCounts) {

@@ -101,6 +101,13 @@ inline Device sample_device() {
 inline Setting sample_setting() {
   return {"onnxruntime", "1.31.1", "abc123", "model", 4, {{"spinning", "0"}, {"level", "99"}}};
 }
+/// Of three runs.
+inline base::TimeSketch sample_inferences() {
+  base::TimeSketch sketch;
+  sketch.add(std::vector<double>{90'000, 91'000, 99'000});
+  return sketch;
+}
+
 inline Timing sample_timing(double median_ns) {
   return {median_ns,
           0.0125,
@@ -138,10 +145,15 @@ class TableTest : public ::testing::Test {
     must(table.put_row(device, setting, campaign,
                        {kAdd, std::nullopt, "own", Failed{"signal 11"}, {}}));
     must(table.add_block(row, {0, 1, 1501.5, 10.25, std::nullopt, 30, 2, 0, 0.5}));
-    const RowId model = must(
-        table.put_model_row(device, setting, campaign,
-                            {"net.onnx", "plan-1", 1, sample_timing(90'000), {1, "single", {}}}));
-    must(table.add_model_block(model, {0, 1, 90'001, std::nullopt, 20.5, 12, 0, 1, 0.25}));
+    const RowId model = must(table.put_model_row(device, setting, campaign,
+                                                 {"net.onnx",
+                                                  "plan-1",
+                                                  1,
+                                                  sample_timing(90'000),
+                                                  {1, "single", {}},
+                                                  inference_times(sample_inferences(), 1)}));
+    must(table.add_model_block(
+        model, {0, 1, 90'001, std::nullopt, 20.5, 12, 0, 1, 0.25, sample_inferences()}));
     must(table.put_plan(
         {"net.onnx", "plan-1", "runtime", 1, 4096, 512, {{"a", kRelu, 1, true}, {"b", kAdd, 2}}}));
     must(table.remember_model_hash("/models/net.onnx", 4242, 1'700'000'000'000'000'000, "d0d0"));

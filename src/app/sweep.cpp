@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/sweep.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "compat/registry.hpp"
+
+namespace oplat::app {
+namespace {
+
+using SweepClock = std::chrono::steady_clock;
+
+struct SweepPlace {
+  std::int64_t threads = 1;
+  std::optional<std::int64_t> batch;
+};
+
+/// Every batch with every number of threads, in the order in which they were given.
+std::vector<SweepPlace> places_of(const SweepAxes& axes, std::int64_t threads,
+                                  std::optional<std::int64_t> batch) {
+  std::vector<std::int64_t> all_threads = axes.threads;
+  if (all_threads.empty()) all_threads = {threads};
+  std::vector<std::optional<std::int64_t>> batches(axes.batches.begin(), axes.batches.end());
+  if (batches.empty()) batches = {batch};
+  std::vector<SweepPlace> places;
+  for (const std::int64_t one : all_threads)
+    for (const auto& each : batches) places.push_back({one, each});
+  return places;
+}
+
+/// Shares of a budget: what is left, by the points that are left.
+class SharedBudget {
+ public:
+  SharedBudget(std::optional<double> seconds, std::size_t points)
+      : seconds_(seconds), left_(points), start_(SweepClock::now()) {}
+  std::optional<double> next() {
+    if (!seconds_) return std::nullopt;
+    const double spent = std::chrono::duration<double>(SweepClock::now() - start_).count();
+    const double share = (*seconds_ - spent) / static_cast<double>(left_);
+    left_ = std::max<std::size_t>(1, left_ - 1);
+    // A budget that is over still measures one block of what has none.
+    constexpr double kLeast = 0.001;
+    return std::max(share, kLeast);
+  }
+
+ private:
+  std::optional<double> seconds_;
+  std::size_t left_;
+  SweepClock::time_point start_;
+};
+
+void add_error(SweepResult& result, const std::vector<std::string>& models, const SweepPlace& place,
+               const Error& error) {
+  for (const std::string& model : models)
+    result.sweep.points.push_back({.path = model,
+                                   .threads = place.threads,
+                                   .batch = place.batch.value_or(1),
+                                   .error = error.message});
+  if (!result.first_error) result.first_error = error;
+}
+
+void add_lines(SweepResult& result, const std::vector<std::string>& models, const SweepPlace& place,
+               const report::Measurement& measurement, const measure::Summary& summary) {
+  if (result.sweep.setting.runtime.empty()) {
+    result.sweep.device = measurement.device;
+    result.sweep.setting = measurement.setting;
+  }
+  result.refusals.insert(result.refusals.end(), summary.refusals.begin(), summary.refusals.end());
+  result.interrupted = result.interrupted || summary.interrupted;
+  result.budget_ended = result.budget_ended || summary.budget_ended;
+  for (const std::string& model : models) {
+    const auto line = std::find_if(measurement.models.begin(), measurement.models.end(),
+                                   [&](const auto& one) { return one.path == model; });
+    report::Sweep::Point point{
+        .path = model, .threads = place.threads, .batch = place.batch.value_or(1)};
+    if (line != measurement.models.end()) {
+      point.batch = line->batch;
+      point.latency_ns = line->mean_ns();
+      point.inferences = line->inferences;
+    } else {
+      point.error = "it could not be measured";
+      if (!summary.refusals.empty()) point.error = summary.refusals.front().reason;
+    }
+    result.sweep.points.push_back(std::move(point));
+  }
+}
+
+Result<SweepResult> finished(SweepResult result) {
+  const auto& points = result.sweep.points;
+  const bool any = std::any_of(points.begin(), points.end(),
+                               [](const auto& point) { return point.latency_ns.has_value(); });
+  if (!any && result.first_error) return fail(*result.first_error);
+  return result;
+}
+
+bool ends_a_sweep(const Error& error) {
+  return error.code == Code::Interrupted || error.code == Code::Write;
+}
+
+}  // namespace
+
+Result<SweepResult> measure_sweep(const MeasureRequest& request, const SweepAxes& axes,
+                                  Events& events) {
+  SweepResult result;
+  const auto places = places_of(axes, request.runtime.threads, request.inputs.shapes.batch);
+  SharedBudget budget(request.campaign.budget_s, places.size());
+  for (const SweepPlace& place : places) {
+    MeasureRequest one = request;
+    one.runtime.threads = place.threads;
+    one.inputs.shapes.batch = place.batch;
+    one.campaign.budget_s = budget.next();
+    auto made = measure_models(one, events);
+    if (!made) {
+      if (ends_a_sweep(made.error())) return fail(std::move(made).error());
+      add_error(result, request.models, place, made.error());
+      continue;
+    }
+    add_lines(result, request.models, place, made->measurement, made->summary);
+    if (result.interrupted) break;
+  }
+  return finished(std::move(result));
+}
+
+Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes& axes,
+                                  Events& events,
+                                  const std::function<void(const ProfileResult&)>& profiled) {
+  SweepResult result;
+  const auto places = places_of(axes, request.runtime.threads, request.inputs.shapes.batch);
+  SharedBudget budget(request.campaign.budget_s, places.size());
+  for (const SweepPlace& place : places) {
+    ProfileRequest one = request;
+    one.runtime.threads = place.threads;
+    one.inputs.shapes.batch = place.batch;
+    one.campaign.budget_s = budget.next();
+    auto made = profile(one, events);
+    if (!made) {
+      if (ends_a_sweep(made.error())) return fail(std::move(made).error());
+      add_error(result, request.models, place, made.error());
+      continue;
+    }
+    if (profiled) profiled(*made);
+    add_lines(result, request.models, place, made->measured, made->summary);
+    if (result.interrupted) break;
+  }
+  return finished(std::move(result));
+}
+
+namespace {
+
+void predict_point(SweepResult& result, const PredictRequest& request, const SweepPlace& place,
+                   Events& events) {
+  PredictRequest one = request;
+  if (place.threads > 0) one.rows.threads = place.threads;
+  one.inputs.shapes.batch = place.batch;
+  auto made = predict(one, events);
+  if (made) {
+    const auto complete = predict::require_complete(made->prediction);
+    if (!complete) made = fail(complete.error());
+  }
+  if (!made) {
+    add_error(result, {request.model}, place, made.error());
+    return;
+  }
+  const predict::Prediction& prediction = made->prediction;
+  if (result.sweep.setting.runtime.empty()) {
+    result.sweep.device = prediction.device;
+    result.sweep.setting = prediction.setting;
+  }
+  for (const std::string& warning : prediction.warnings)
+    events.warn(fmt::format("threads {}, batch {}: {}", prediction.setting.threads,
+                            prediction.batch, warning));
+  result.sweep.points.push_back({.path = request.model,
+                                 .threads = prediction.setting.threads,
+                                 .batch = prediction.batch,
+                                 .latency_ns = prediction.latency_ns,
+                                 .interval = prediction.interval});
+}
+
+}  // namespace
+
+Result<SweepResult> predict_sweep(const PredictRequest& request,
+                                  std::span<const std::string> models, const SweepAxes& axes,
+                                  Events& events) {
+  SweepResult result;
+  result.sweep.measured = false;
+  result.sweep.level = request.options.level;
+  const auto places =
+      places_of(axes, request.rows.threads.value_or(0), request.inputs.shapes.batch);
+  for (const std::string& model : models) {
+    PredictRequest one = request;
+    one.model = model;
+    for (const SweepPlace& place : places) predict_point(result, one, place, events);
+  }
+  return finished(std::move(result));
+}
+
+}  // namespace oplat::app

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Use cases over several numbers of threads and several batches: measure, profile or predict each
+/// of them in turn.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/measure_models.hpp"
+#include "app/predict.hpp"
+#include "app/profile.hpp"
+#include "report/sweep.hpp"
+
+namespace oplat::app {
+
+/// What a sweep goes through: every batch with every number of threads.
+struct SweepAxes {
+  std::vector<std::int64_t> threads;  ///< empty: as the request says
+  std::vector<std::int64_t> batches;  ///< likewise
+  [[nodiscard]] bool is_sweep() const { return threads.size() > 1 || batches.size() > 1; }
+};
+
+struct SweepResult {
+  report::Sweep sweep;
+  std::vector<measure::Refusal> refusals;  ///< why models have no time
+  bool interrupted = false;
+  bool budget_ended = false;         ///< before every point was precise
+  std::optional<Error> first_error;  ///< of a point, in their order
+};
+
+/// Measures each point. The budget is that of the whole sweep: each point gets an equal share of
+/// what is left. A point that cannot be measured is one with an error. The first error is that of
+/// the sweep if no point has a time.
+Result<SweepResult> measure_sweep(const MeasureRequest& request, const SweepAxes& axes,
+                                  Events& events);
+/// Profiles each point into the request's table. `profiled`, if not empty, gets what became of
+/// each.
+Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes& axes,
+                                  Events& events,
+                                  const std::function<void(const ProfileResult&)>& profiled = {});
+/// Predicts each point of each model; `request.model` is not looked at. Missing kernels are a
+/// point's error.
+Result<SweepResult> predict_sweep(const PredictRequest& request,
+                                  std::span<const std::string> models, const SweepAxes& axes,
+                                  Events& events);
+
+}  // namespace oplat::app

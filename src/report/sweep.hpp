@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// One model, or a few, over several numbers of threads and batches.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/interval.hpp"
+#include "table/records.hpp"
+
+namespace oplat::report {
+
+/// `--threads 1,2`, `--batch 1,2,4` of `oplat measure`, `oplat profile` and `oplat predict`.
+struct Sweep {
+  struct Point {
+    std::string path;
+    std::int64_t threads = 1;
+    std::int64_t batch = 1;
+    /// Of one inference of the whole batch: the mean of those measured, or the prediction;
+    /// std::nullopt if `error` says why there is none.
+    std::optional<double> latency_ns = std::nullopt;
+    std::optional<base::Interval> interval = std::nullopt;           ///< of a prediction
+    std::optional<table::InferenceTimes> inferences = std::nullopt;  ///< of a measurement
+    std::string error = {};                                          ///< for people
+    [[nodiscard]] std::optional<double> image_ns() const;
+    [[nodiscard]] std::optional<double> images_per_s() const;
+  };
+  bool measured = true;  ///< else predicted
+  double level = 0.9;    ///< of intervals
+  std::vector<Point> points;
+  table::Device device;
+  table::Setting setting;  ///< of the points; its threads are the first one's
+};
+
+/// Which points are best among those of their model.
+struct BestPoints {
+  std::vector<bool> latency;     ///< as many as points: the lowest latency
+  std::vector<bool> throughput;  ///< the most images a second
+};
+/// A model of one point has no best.
+BestPoints best_points(const Sweep& sweep);
+
+}  // namespace oplat::report
