@@ -3,9 +3,13 @@
 #include "cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "base/shell.hpp"
+#include "base/text.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -45,6 +49,123 @@ void hide_earlier_spellings(CLI::App& app) {
   }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
     hide_earlier_spellings(*command);
+}
+
+namespace {
+
+/// The innermost command that the command line names.
+const CLI::App& innermost(const CLI::App& app) {
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return *command;
+}
+
+/// "oplat table rows".
+std::string full_name(const CLI::App& command) {
+  const std::string own = command.get_name();
+  return command.get_parent() == nullptr ? own : full_name(*command.get_parent()) + " " + own;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  const auto near = base::nearest_word(word, known);
+  return near ? fmt::format("; did you mean {}?", *near) : std::string();
+}
+
+bool is_flag(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
+
+/// Words that nothing took, in the order of the command line.
+std::vector<std::string> unknown_words(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<std::string> unknown = app.remaining(true);
+  const auto place = [&](const std::string& word) {
+    for (int i = 1; i < argc; ++i)
+      if (word == argv[i]) return i;
+    return argc;
+  };
+  std::stable_sort(unknown.begin(), unknown.end(),
+                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  return unknown;
+}
+
+std::vector<std::string> flags_of(const CLI::App& command) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group() == kEarlierSpellings || option->get_group().empty()) continue;
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  return flags;
+}
+
+std::vector<std::string> commands_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; }))
+    if (!one->get_group().empty()) names.push_back(one->get_name());
+  return names;
+}
+
+std::string unknown_message(const CLI::App& command, const std::vector<std::string>& unknown) {
+  const std::string name = full_name(command);
+  const auto flag = std::find_if(unknown.begin(), unknown.end(), is_flag);
+  const std::vector<std::string> commands = commands_of(command);
+  if (!is_flag(unknown.front()) && !commands.empty())
+    return fmt::format("'{}' is not a command of {}{}", base::printable(unknown.front()), name,
+                       did_you_mean(unknown.front(), commands));
+  if (flag != unknown.end()) {
+    const std::string spelt = flag->substr(0, flag->find('='));
+    return fmt::format("{} is not an option of {}{}", base::printable(spelt), name,
+                       did_you_mean(spelt, flags_of(command)));
+  }
+  std::vector<std::string> shown;
+  for (const std::string& word : unknown) shown.push_back(base::printable(base::shell_word(word)));
+  return fmt::format("{} takes no further argument: {}", name, base::join(shown, " "));
+}
+
+/// The model that the command line names, for a command that is suggested.
+std::string named_model(const CLI::App& command) {
+  for (const char* name : {"MODEL", "--model"}) {
+    const CLI::Option* option = command.get_option_no_throw(name);
+    if (option != nullptr && !option->results().empty())
+      return base::shell_word(base::printable(option->results().front(), 400));
+  }
+  return "net.onnx";
+}
+
+std::string required_message(const CLI::App& command, const std::string& what) {
+  if (what == "A subcommand is required") {
+    const std::vector<std::string> commands = commands_of(command);
+    return commands.size() > 8 ? "expected a command"
+                               : fmt::format("expected a command of {}: {}", full_name(command),
+                                             base::join(commands, ", "));
+  }
+  if (what == "--table is required")
+    return fmt::format(
+        "{}: it names a latency table, as OPLAT_TABLE does; make one with: oplat profile --model "
+        "{} "
+        "--table net.oplat --runtime onnxruntime",
+        what, named_model(command));
+  return what;
+}
+
+}  // namespace
+
+std::optional<std::string> unknown_command(const CLI::App& app, int argc, const char* const* argv) {
+  const CLI::App& command = innermost(app);
+  const std::vector<std::string> unknown = unknown_words(app, argc, argv);
+  if (unknown.empty() || is_flag(unknown.front()) || commands_of(command).empty())
+    return std::nullopt;
+  return fmt::format("{}; see '{} --help'", unknown_message(command, unknown), full_name(command));
+}
+
+std::string usage_message(const CLI::App& app, const CLI::Error& error, int argc,
+                          const char* const* argv) {
+  const CLI::App& command = innermost(app);
+  const std::vector<std::string> unknown = unknown_words(app, argc, argv);
+  // What nothing knows may be what is lacking, misspelt.
+  const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
+                     dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  std::string message = lacks && !unknown.empty() ? unknown_message(command, unknown)
+                        : lacks                   ? required_message(command, error.what())
+                                                  : error.what();
+  return fmt::format("{}; see '{} --help'", message, full_name(command));
 }
 
 template <class Number>

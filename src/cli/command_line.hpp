@@ -14,6 +14,7 @@
 
 namespace CLI {
 class App;
+class Error;
 class Option;
 }  // namespace CLI
 
@@ -50,6 +51,15 @@ class Option {
  private:
   CLI::Option* option_;
 };
+
+/// What is wrong with a command line that CLI11 refused, as a message: words and flags that nothing
+/// knows first, in the order in which they were typed, with what may have been meant.
+std::string usage_message(const CLI::App& app, const CLI::Error& error, int argc,
+                          const char* const* argv);
+
+/// usage_message() for a word that stands where a command should and is none; std::nullopt if there
+/// is no such word. Help is asked of a command that may not exist.
+std::optional<std::string> unknown_command(const CLI::App& app, int argc, const char* const* argv);
 
 /// What is wrong with a list of an option that takes commas, "1,,2" for one: CLI11 passes over what
 /// is empty. Of the command line that `app` has parsed; std::nullopt if all is well.

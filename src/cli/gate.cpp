@@ -10,8 +10,8 @@
 namespace oplat::cli {
 namespace {
 
-constexpr std::array kStatistics = {GateOn::Point, GateOn::Upper, GateOn::Measured,
-                                    GateOn::P50,   GateOn::P90,   GateOn::P99};
+constexpr std::array kStatistics = {GateOn::Point, GateOn::Upper, GateOn::Measured, GateOn::P50,
+                                    GateOn::P90,   GateOn::P99,   GateOn::Mean,     GateOn::Max};
 
 /// What a message calls the number.
 std::string_view words(GateOn on) {
@@ -28,6 +28,10 @@ std::string_view words(GateOn on) {
       return "the measured p90";
     case GateOn::P99:
       return "the measured p99";
+    case GateOn::Mean:
+      return "the measured mean";
+    case GateOn::Max:
+      return "the longest measured inference,";
   }
   return "";
 }
@@ -48,6 +52,10 @@ std::string_view name(GateOn on) {
       return "p90";
     case GateOn::P99:
       return "p99";
+    case GateOn::Mean:
+      return "mean";
+    case GateOn::Max:
+      return "max";
   }
   return "";
 }
@@ -92,6 +100,23 @@ Status Gate::check(std::string_view subject, std::optional<double> ns) const {
 std::optional<double> gated_ns(const Gate& gate, const predict::Prediction& prediction) {
   if (gate.on != GateOn::Upper) return prediction.latency_ns;
   return prediction.interval ? std::optional(prediction.interval->high) : prediction.latency_ns;
+}
+
+std::optional<double> gated_ns(const Gate& gate,
+                               const std::optional<table::InferenceTimes>& inferences) {
+  if (!inferences) return std::nullopt;
+  switch (gate.on) {
+    case GateOn::P90:
+      return inferences->p90_ns;
+    case GateOn::P99:
+      return inferences->p99_ns;
+    case GateOn::Mean:
+      return inferences->mean_ns;
+    case GateOn::Max:
+      return inferences->max_ns;
+    default:
+      return inferences->p50_ns;
+  }
 }
 
 }  // namespace oplat::cli

@@ -13,6 +13,7 @@
 #include "base/result.hpp"
 #include "cli/command_line.hpp"
 #include "predict/prediction.hpp"
+#include "table/records.hpp"
 
 namespace oplat::cli {
 
@@ -24,12 +25,18 @@ enum class GateOn : std::uint8_t {
   P50,       ///< the median of single measured inferences
   P90,       ///< their 90 % quantile
   P99,       ///< their 99 % quantile
+  Mean,      ///< their mean
+  Max,       ///< the longest of them
 };
-/// As --gate-on spells it: "point", "upper", "measured", "p50", "p90", "p99".
+/// As --gate-on spells it: "point", "upper", "measured", "p50", "p90", "p99", "mean", "max".
 std::string_view name(GateOn on);
 
 /// What commands that predict can say, the default first.
 inline constexpr std::array kPredictGates = {GateOn::Point, GateOn::Upper};
+
+/// What commands that measure single inferences can say, the default first.
+inline constexpr std::array kMeasureGates = {GateOn::P50, GateOn::P90, GateOn::P99, GateOn::Mean,
+                                             GateOn::Max};
 
 /// --max-latency and --gate-on as typed.
 struct GateFlags {
@@ -55,5 +62,8 @@ Result<std::optional<Gate>> parse_gate(const GateFlags& flags, GateOn otherwise)
 
 /// The number of a prediction that the gate limits; std::nullopt while kernels are missing.
 std::optional<double> gated_ns(const Gate& gate, const predict::Prediction& prediction);
+/// The number of measured inferences that the gate limits; std::nullopt if it is not known of them.
+std::optional<double> gated_ns(const Gate& gate,
+                               const std::optional<table::InferenceTimes>& inferences);
 
 }  // namespace oplat::cli

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The executable: subcommands, errors to stderr, exit codes.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <iterator>
 #include <memory>
 #include <new>
@@ -13,15 +16,25 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
+#include "base/layout.hpp"
 #include "base/message.hpp"
 #include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/print.hpp"
+#include "cli/terminal.hpp"
 
 namespace {
 
 using namespace oplat;
+
+constexpr std::size_t kHelpColumns = 100;
+
+std::size_t help_columns() {
+  const std::size_t columns = cli::terminal_columns(STDOUT_FILENO);
+  return columns == 0 ? kHelpColumns : std::min(columns, kHelpColumns);
+}
 
 /// Help of at most 100 columns: long descriptions continue in their own column.
 class HelpFormatter : public CLI::Formatter {
@@ -38,10 +51,11 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
-  static constexpr std::size_t kTextColumn = 34, kColumns = 100;
+  static constexpr std::size_t kTextColumn = 34;
+  std::size_t columns_ = help_columns();
 
   /// At least two blanks come before the description, or it begins on a line of its own.
-  static std::string entry(const std::string& name, const std::string& description) {
+  [[nodiscard]] std::string entry(const std::string& name, const std::string& description) const {
     const std::string new_line = "\n" + std::string(kTextColumn, ' ');
     std::string text = "  " + name;
     if (text.size() > kTextColumn - 2)
@@ -51,7 +65,7 @@ class HelpFormatter : public CLI::Formatter {
     std::size_t column = kTextColumn;
     std::istringstream words(description);
     for (std::string word; words >> word; column += word.size()) {
-      const bool fits = column + 1 + word.size() <= kColumns;
+      const bool fits = column + 1 + word.size() <= columns_;
       if (column > kTextColumn) text += fits ? " " : new_line;
       column = fits ? column + (column > kTextColumn ? 1 : 0) : kTextColumn;
       text += word;
@@ -60,11 +74,29 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-/// CLI11's message about a wrong command line, which quotes it.
-std::string usage_message(const CLI::App* app, const CLI::Error& error) {
-  const CLI::Error printable(error.get_name(), base::printable_message(error.what()),
-                             error.get_exit_code());
-  return CLI::FailureMessage::simple(app, printable);
+/// Lines that were written for 100 columns, for fewer: a line that was full goes on in the next.
+std::string reflowed(std::string_view text, std::size_t columns) {
+  constexpr std::size_t kFull = 80;
+  std::string joined;
+  bool was_full = false;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const bool goes_on = was_full && !line.empty() && line.front() != ' ';
+    if (goes_on) joined.back() = ' ';
+    joined += line;
+    joined += '\n';
+    was_full = line.size() >= kFull && line.front() != ' ';
+  }
+  return base::wrap_lines(joined, columns, 0);
+}
+
+/// What --help and --version ask for.
+void print_help(const CLI::App& app, const CLI::Success& request) {
+  std::ostringstream text;
+  (void)app.exit(request, text, text);
+  const std::size_t columns = help_columns();
+  std::cout << (columns < kHelpColumns ? reflowed(text.str(), columns) : text.str());
 }
 
 struct CommandEntry {
@@ -72,6 +104,24 @@ struct CommandEntry {
   void (*add)(const cli::Command& app);
   std::string_view earlier_name = {};  ///< that is still understood
 };
+
+/// Listed in help; with_help() answers it before anything is parsed.
+void add_help(const cli::Command& app) {
+  app.add_subcommand("help", "show the help of a command: oplat help predict").runs([] {
+    return Result<int>(cli::kDone);
+  });
+}
+
+/// The command line "oplat help COMMAND..." as "oplat COMMAND... --help"; any other as it is.
+std::vector<char*> with_help(std::span<char*> words) {
+  std::vector<char*> asked(words.begin(), words.end());
+  if (asked.size() < 2 || std::string_view(asked[1]) != "help") return asked;
+  if (asked.size() > 2 && asked[2][0] == '-') return asked;
+  asked.erase(asked.begin() + 1);
+  static char flag[] = "--help";
+  asked.push_back(flag);
+  return asked;
+}
 
 constexpr CommandEntry kCommands[] = {
     {"predict", cli::add_predict},
@@ -99,6 +149,7 @@ constexpr CommandEntry kCommands[] = {
     {"runtimes", cli::add_runtimes},
     {"worker", cli::add_worker},
     {"version", cli::add_version},
+    {"help", add_help},
 };
 
 /// Adds the commands that the command line names, or all where it does not begin with one: the
@@ -118,7 +169,11 @@ void add_commands(const cli::Command& root, std::span<char*> words) {
   }
 }
 
-int run(int argc, char** argv) {
+int run(int given, char** words) {
+  std::vector<char*> command_line = with_help(std::span(words, static_cast<std::size_t>(given)));
+  const int argc = static_cast<int>(command_line.size());
+  command_line.push_back(nullptr);
+  char** const argv = command_line.data();
   CLI::App app(
       "oplat predicts how long a neural network takes on a device. It measures the device's "
       "kernels once,\n"
@@ -129,7 +184,6 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", cli::version_line());
   app.formatter(std::make_shared<HelpFormatter>());
-  app.failure_message(usage_message);
   cli::Action action;
   const cli::Command root(&app, &action);
   root.footer(
@@ -148,16 +202,17 @@ Environment:
   add_commands(root, std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0));
   try {
     app.parse(argc, argv);
-  } catch (const CLI::RequiredError& error) {
-    // A word that nothing knows is told first: it may be the one that is lacking, misspelt.
-    const auto unknown = app.remaining(true);
-    (void)(unknown.empty() ? app.exit(error) : app.exit(CLI::ExtrasError(unknown)));
-    return cli::kUsage;
-  } catch (const CLI::ParseError& error) {
-    // Help goes to stdout and is success; everything else is a usage error, whatever CLI11 numbers
-    // it.
+  } catch (const CLI::Success& request) {
+    if (const auto unknown = cli::unknown_command(app, argc, argv)) {
+      cli::print_message(*unknown);
+      return cli::kUsage;
+    }
     cli::hide_earlier_spellings(app);
-    return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
+    print_help(app, request);
+    return cli::kDone;
+  } catch (const CLI::ParseError& error) {
+    cli::print_message(cli::usage_message(app, error, argc, argv));
+    return cli::kUsage;
   }
   if (const auto wrong = cli::empty_item(app, argc, argv)) {
     cli::print_message(*wrong);

@@ -17,17 +17,24 @@ void add_verbosity(const Command& command, Verbosity& to) {
                    "print more on stderr, including the output of workers");
 }
 
-void add_model_options(const Command& command, ModelOptions& to) {
+void add_model_options(const Command& command, ModelOptions& to, Sweeps sweeps) {
   command
       .add_option(
           "--shape", to.shapes,
           "set the dimensions of an input: NAME=1x3x224x224; a NAME with = is quoted (repeatable)")
       .type_name("NAME=DIMS")
       .repeatable();
-  command
-      .add_option("--batch", to.batch,
-                  "set the batch: symbolic batch dimensions, else leading unknown ones")
-      .range(std::int64_t{1}, std::int64_t{1} << 31);
+  const std::string help =
+      "set the batch: symbolic batch dimensions, else leading unknown ones, else the batch that an "
+      "ONNX model fixes, where it can be rewritten (default: the model's, 1 if it is open)";
+  if (sweeps == Sweeps::Yes) {
+    command.add_option("--batch", to.batches, help + "; 1,2,4 compares several")
+        .range(std::int64_t{1}, std::int64_t{1} << 31)
+        .type_name("N,...")
+        .comma_separated();
+  } else {
+    command.add_option("--batch", to.batch, help).range(std::int64_t{1}, std::int64_t{1} << 31);
+  }
   command
       .add_option("--input", to.inputs,
                   "set the data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or "
@@ -39,6 +46,7 @@ void add_model_options(const Command& command, ModelOptions& to) {
 Result<formats::ShapeOptions> shape_options(const ModelOptions& options) {
   formats::ShapeOptions shapes;
   shapes.batch = options.batch;
+  if (!options.batches.empty()) shapes.batch = options.batches.front();
   for (const std::string& text : options.shapes) {
     OPLAT_TRY(pair, base::name_value("--shape", text));
     std::vector<std::int64_t> dims;
@@ -94,15 +102,25 @@ void add_worker_option(const Command& command, std::optional<std::string>& to,
       .stands_for(runtime);
 }
 
-void add_run_options(const Command& command, RunOptions& to, bool runtime_required) {
-  const Option runtime = command
-                             .add_option("--runtime", to.runtime,
-                                         "runtime that executes ('oplat runtimes' lists them)")
-                             .required(runtime_required);
+void add_run_options(const Command& command, RunOptions& to, RuntimeFlag flag, Sweeps sweeps) {
+  std::string help = "runtime that executes ('oplat runtimes' lists them";
+  if (flag == RuntimeFlag::Defaults)
+    help += "; default: the only installed one that reads the models";
+  const Option runtime = command.add_option("--runtime", to.runtime, help + ")")
+                             .required(flag == RuntimeFlag::Required);
   add_worker_option(command, to.worker, runtime);
-  command.add_option("--threads", to.threads, "number of threads of the runtime")
-      .range(1, 4096)
-      .capture_default_str();
+  if (sweeps == Sweeps::Yes) {
+    command
+        .add_option("--threads", to.thread_list,
+                    "number of threads of the runtime (default: 1); 1,2 compares several")
+        .range(1, 4096)
+        .type_name("N,...")
+        .comma_separated();
+  } else {
+    command.add_option("--threads", to.threads, "number of threads of the runtime")
+        .range(1, 4096)
+        .capture_default_str();
+  }
   command.add_option("--precision", to.precision,
                      "precision in which the runtime computes (default: the model's own)");
   command

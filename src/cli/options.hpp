@@ -26,10 +26,13 @@ void add_verbosity(const Command& command, Verbosity& to);
 /// --shape NAME=1x3x224x224, --batch N, --input NAME=...
 struct ModelOptions {
   std::vector<std::string> shapes;
-  std::optional<std::int64_t> batch;
+  std::optional<std::int64_t> batch;  ///< the first of `batches`, where these may be several
+  std::vector<std::int64_t> batches;
   std::vector<std::string> inputs;
 };
-void add_model_options(const Command& command, ModelOptions& to);
+/// Whether --threads and --batch may name several numbers, of which a command makes a table.
+enum class Sweeps { No, Yes };
+void add_model_options(const Command& command, ModelOptions& to, Sweeps sweeps = Sweeps::No);
 /// The flags as values. Code::Usage quotes the flag and shows its form.
 Result<formats::ShapeOptions> shape_options(const ModelOptions& options);
 Result<std::map<std::string, std::string>> input_options(const ModelOptions& options);
@@ -43,7 +46,8 @@ void drop_default_table(std::string& table);
 /// --runtime, --threads, --precision, --option NAME=VALUE, --worker, ...: what to run with.
 struct RunOptions {
   std::string runtime;
-  std::int64_t threads = 1;
+  std::int64_t threads = 1;  ///< the first of `thread_list`, where these may be several
+  std::vector<std::int64_t> thread_list;
   std::string precision;
   std::vector<std::string> options;
   std::string device;  ///< name to file rows under; empty: the machine's own
@@ -54,7 +58,10 @@ struct RunOptions {
 /// --worker 'ssh HOST oplat worker NAME'; given, `runtime` need not be.
 void add_worker_option(const Command& command, std::optional<std::string>& to,
                        const Option& runtime);
-void add_run_options(const Command& command, RunOptions& to, bool runtime_required = true);
+/// Whether --runtime must be given: of `Defaults`, runtime_request() looks for the one that fits.
+enum class RuntimeFlag { Required, Optional, Defaults };
+void add_run_options(const Command& command, RunOptions& to,
+                     RuntimeFlag flag = RuntimeFlag::Required, Sweeps sweeps = Sweeps::No);
 
 /// --format FORM, its short forms --json and --csv, and --out FILE.
 struct FormOptions {

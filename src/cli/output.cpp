@@ -12,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/message.hpp"
 #include "cli/print.hpp"
+#include "cli/terminal.hpp"
 #include "report/renderer.hpp"
 
 namespace oplat::cli {
@@ -31,6 +32,7 @@ Status print_report(std::string_view form, report::ReportModel model) {
   } else {
     // A file or a program gets the bytes of a table as they are; a terminal would obey them.
     model.options.colour = colours;
+    model.options.columns = terminal_columns(STDOUT_FILENO);
     std::ostringstream text;
     OPLAT_CHECK(report::render(form, model, text));
     std::cout << base::printable_lines(text.view(), colours);

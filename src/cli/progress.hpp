@@ -3,13 +3,19 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <thread>
 
 #include "cli/options.hpp"
 
 namespace oplat::cli {
 
+/// On a terminal a thread of its own draws the bar anew every second, so that its times move while
+/// the work has nothing to say. Use it from one thread.
 class ProgressBar {
  public:
   explicit ProgressBar(const Verbosity& verbosity);
@@ -17,7 +23,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  /// Draws at most a few times a second; `eta_seconds` < 0: not known. `what` is cut to the
+  /// Draws at most a few times a second; `eta_seconds` < 0: not known. `what` is shortened to the
   /// terminal's width.
   void update(const std::string& phase, std::int64_t done, std::int64_t total, double eta_seconds,
               const std::string& what);
@@ -27,14 +33,30 @@ class ProgressBar {
   void finish();
 
  private:
-  void erase();
+  using Clock = std::chrono::steady_clock;
+  struct Standing {
+    std::string phase;
+    std::int64_t done = 0;
+    std::int64_t total = 0;
+    double eta_seconds = -1;  ///< at `since`
+    std::string what;
+    Clock::time_point since;
+  };
+
+  void draw();   ///< with mutex_ held
+  void erase();  ///< likewise
+  void tick();
 
   bool terminal_;
   bool quiet_;
-  bool drawn_ = false;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::optional<Standing> standing_;  ///< std::nullopt: no bar is drawn
+  bool stop_ = false;
   std::string phase_;
-  std::chrono::steady_clock::time_point start_;
-  std::chrono::steady_clock::time_point last_;
+  Clock::time_point start_;
+  Clock::time_point last_;
+  std::thread ticker_;
 };
 
 }  // namespace oplat::cli

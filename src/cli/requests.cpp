@@ -2,6 +2,7 @@
 /// Texts of flags parsed into typed values.
 #include "cli/requests.hpp"
 
+#include "app/runtimes.hpp"
 #include "base/name_value.hpp"
 #include "runtimes/worker_command.hpp"
 
@@ -22,7 +23,7 @@ Result<app::RuntimeRequest> runtime_request(const RunOptions& options) {
     request.worker_command = std::move(command);
     request.remote = true;
   }
-  request.threads = options.threads;
+  request.threads = options.thread_list.empty() ? options.threads : options.thread_list.front();
   request.precision = options.precision;
   request.device = options.device;
   request.cpu = options.cpu;
@@ -30,6 +31,16 @@ Result<app::RuntimeRequest> runtime_request(const RunOptions& options) {
     OPLAT_TRY(pair, base::name_value("--option", text));
     request.options[pair.first] = pair.second;
   }
+  return request;
+}
+
+Result<app::RuntimeRequest> runtime_request(const RunOptions& options,
+                                            std::span<const std::string> models,
+                                            app::Events& events) {
+  OPLAT_TRY(request, runtime_request(options));
+  if (!request.runtime.empty() || request.remote) return request;
+  OPLAT_TRY(runtime, app::runtime_for(models, events));
+  request.runtime = std::move(runtime);
   return request;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "table/memory_text.hpp"
 

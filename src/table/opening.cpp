@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "table/lease.hpp"
 #include "table/schema.hpp"

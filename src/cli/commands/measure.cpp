@@ -3,10 +3,13 @@
 #include <memory>
 
 #include "app/measure_models.hpp"
+#include "app/sweep.hpp"
+#include "base/text.hpp"
 #include "cli/campaign_flags.hpp"
 #include "cli/command.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/gate.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_options.hpp"
 #include "cli/print.hpp"
@@ -21,23 +24,70 @@ struct MeasureFlags {
   RunOptions run;
   ModelOptions model_options;
   CampaignFlags campaign;
+  GateFlags gate;
   FormOptions form;
   Verbosity verbosity;
 };
 
+/// Code::GateNotMet if a model is above the limit, or too little is known of it.
+Status check_gate(const std::optional<Gate>& gate, std::string_view subject,
+                  const std::optional<table::InferenceTimes>& times) {
+  if (!gate) return {};
+  const auto ns = gated_ns(*gate, times);
+  if (ns) return gate->check(subject, ns);
+  return fail(Code::GateNotMet, "{}: the {} that --max-latency limits is not known{}",
+              base::printable(subject, 400), name(gate->on),
+              times ? fmt::format(" of {} inferences; {} are needed; set a larger --budget or more "
+                                  "--blocks",
+                                  times->count, table::kMinForP99)
+                    : "; measure into a new --table");
+}
+
+/// What ends the command where not all was measured.
+Result<int> ending(const MeasureFlags& flags, bool interrupted) {
+  if (interrupted)
+    return fail(Code::Interrupted, "stopped; {}",
+                flags.table.empty() ? "give --table to keep what is measured"
+                                    : "what was measured is kept");
+  return kDone;
+}
+
+Result<int> run_sweep(const MeasureFlags& flags, const app::MeasureRequest& request,
+                      const std::optional<Gate>& gate, TerminalEvents& events) {
+  OPLAT_TRY(result, app::measure_sweep(
+                        request, {flags.run.thread_list, flags.model_options.batches}, events));
+  events.finish();
+  std::vector<std::string> warnings = events.warnings();
+  for (const auto& refusal : result.refusals)
+    warnings.push_back(fmt::format("{}: {}: {}", refusal.key, refusal.outcome, refusal.reason));
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{result.sweep, {}, warnings}));
+  OPLAT_TRY(ended, ending(flags, result.interrupted));
+  for (const auto& point : result.sweep.points)
+    if (point.error.empty())
+      OPLAT_CHECK(check_gate(
+          gate,
+          fmt::format("{} with threads {} and batch {}", point.path, point.threads, point.batch),
+          point.inferences));
+  if (result.first_error) return fail(*result.first_error);
+  return ended;
+}
+
 Result<int> run_measure(const MeasureFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, flags.models));
   OPLAT_CHECK(check_out(flags.form, {flags.table}));
+  OPLAT_TRY(gate, parse_gate(flags.gate, kMeasureGates.front()));
   OPLAT_TRY(inputs, model_inputs(flags.model_options));
-  OPLAT_TRY(runtime, runtime_request(flags.run));
   OPLAT_TRY(campaign, campaign_options(flags.campaign));
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(runtime, runtime_request(flags.run, flags.models, events));
   app::MeasureRequest request;
   request.models = flags.models;
   request.inputs = std::move(inputs);
   request.table = flags.table;
   request.runtime = std::move(runtime);
   request.campaign = std::move(campaign);
-  TerminalEvents events(flags.verbosity);
+  if (app::SweepAxes{flags.run.thread_list, flags.model_options.batches}.is_sweep())
+    return run_sweep(flags, request, gate, events);
   OPLAT_TRY(result, app::measure_models(request, events));
   events.finish();
   std::vector<std::string> warnings = events.warnings();
@@ -49,28 +99,42 @@ Result<int> run_measure(const MeasureFlags& flags) {
   print_budget_end(result.summary, flags.table.empty()
                                        ? "set a larger budget, or --table to keep what is measured"
                                        : "run the same command to resume");
-  if (result.summary.interrupted)
-    return fail(Code::Interrupted, "stopped; {}",
-                flags.table.empty() ? "give --table to keep what is measured"
-                                    : "what was measured is kept");
+  OPLAT_TRY(ended, ending(flags, result.summary.interrupted));
   if (result.summary.models.measured() == 0)
     return fail(Code::Runtime, "no model could be measured");
-  return kDone;
+  for (const auto& line : result.measurement.models)
+    OPLAT_CHECK(check_gate(gate, line.path, line.inferences));
+  return ended;
 }
 
 }  // namespace
 
 void add_measure(const Command& app) {
-  const Command command =
-      app.add_subcommand("measure", "measure whole models end to end, with a confidence interval");
+  const Command command = app.add_subcommand(
+      "measure", "measure whole models end to end: mean, percentiles, throughput");
   const auto flags = std::make_shared<MeasureFlags>();
   command.add_option("MODEL", flags->models, "model files (ONNX)").required();
-  add_run_options(command, flags->run);
-  add_table(command, flags->table, false);
-  add_model_options(command, flags->model_options);
+  add_run_options(command, flags->run, RuntimeFlag::Defaults, Sweeps::Yes);
+  // $OPLAT_TABLE is what is predicted from: a measurement writes to nothing that was not named.
+  command
+      .add_option(
+          "--table", flags->table,
+          "latency table that keeps the times, made if missing (default: they are not kept; "
+          "OPLAT_TABLE is not used)")
+      .type_name("FILE");
+  add_model_options(command, flags->model_options, Sweeps::Yes);
   add_campaign_options(command, flags->campaign);
+  add_gate(command, flags->gate, kMeasureGates);
   add_form<report::Measurement>(command, flags->form);
   add_verbosity(command, flags->verbosity);
+  command.footer(
+      R"(
+Mean, p50, p90, p99 and max are of single inferences, one after the other, each of the whole batch.
+--max-latency exits with 7 if a model is above it, or if --gate-on asks for p99 and fewer than 100
+inferences were measured.
+Examples:
+  oplat measure net.onnx --runtime onnxruntime --threads 1,2 --batch 1,2,4,8
+  oplat measure net.onnx --runtime onnxruntime --max-latency 5ms --gate-on p99)");
   command.runs([flags] { return run_measure(*flags); });
 }
 

@@ -127,7 +127,7 @@ void add_plan(const Command& app) {
       app.add_subcommand("plan", "list the kernels that a runtime executes for models");
   const auto flags = std::make_shared<PlanFlags>();
   add_models(command, flags->models, "model files (ONNX, Paddle, MNN)");
-  add_run_options(command, flags->run, false);
+  add_run_options(command, flags->run, RuntimeFlag::Optional);
   command.add_option("--plan", flags->plan,
                      "derive the plan by fusion rules, without the runtime: rules:NAME, "
                      "rules:NAME@VERSION or rules:FILE.yaml (docs/reference/fusion-rules.md)");

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "app/profile.hpp"
+#include "app/sweep.hpp"
 #include "cli/campaign_flags.hpp"
 #include "cli/command.hpp"
 #include "cli/events_terminal.hpp"
@@ -26,12 +27,42 @@ struct ProfileFlags {
   Verbosity verbosity;
 };
 
+/// Every number of threads and every batch in turn; the models' times are the result, and in text
+/// what became of the rows of each.
+Result<int> run_profile_sweep(const ProfileFlags& flags, const app::ProfileRequest& request,
+                              TerminalEvents& events) {
+  if (request.models.empty())
+    return fail(Code::Usage, "several --threads or --batch need models; give --model FILE");
+  Status printed;
+  const auto print_one = [&](const app::ProfileResult& one) {
+    events.finish();
+    if (printed && flags.form.form() == "text" && flags.form.out.empty())
+      printed = print_report(
+          "text",
+          report::ReportModel{report::ProfileReport{one.table, one.summary, one.unlike}, {}});
+  };
+  OPLAT_TRY(result,
+            app::profile_sweep(request, {flags.run.thread_list, flags.model_options.batches},
+                               events, print_one));
+  events.finish();
+  OPLAT_CHECK(printed);
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{result.sweep, {}, events.warnings()}));
+  if (result.interrupted)
+    return fail(Code::Interrupted,
+                "stopped; what was measured is kept; run the same command to resume");
+  if (result.first_error) return fail(*result.first_error);
+  return kDone;
+}
+
 Result<int> run_profile(const ProfileFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, flags.models));
   OPLAT_CHECK(check_out(flags.form, {flags.table, flags.keys_file}));
   OPLAT_TRY(campaign, campaign_options(flags.campaign));
   OPLAT_TRY(inputs, model_inputs(flags.model_options));
-  OPLAT_TRY(runtime, runtime_request(flags.run));
+  if (flags.models.empty() && flags.keys_file.empty())
+    return fail(Code::Usage, "nothing to profile; give --model FILE or --keys FILE");
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(runtime, runtime_request(flags.run, flags.models, events));
   app::ProfileRequest request;
   request.models = flags.models;
   request.inputs = std::move(inputs);
@@ -40,7 +71,8 @@ Result<int> run_profile(const ProfileFlags& flags) {
   request.table_must_exist = flags.resume;
   request.runtime = std::move(runtime);
   request.campaign = std::move(campaign);
-  TerminalEvents events(flags.verbosity);
+  if (app::SweepAxes{flags.run.thread_list, flags.model_options.batches}.is_sweep())
+    return run_profile_sweep(flags, request, events);
   OPLAT_TRY(result, app::profile(request, events));
   events.finish();
   OPLAT_CHECK(print_report(
@@ -69,8 +101,8 @@ void add_profile(const Command& app) {
   command.add_option("--keys", flags->keys_file, "file of keys to measure, one a line")
       .type_name("FILE");
   add_table(command, flags->table);
-  add_run_options(command, flags->run);
-  add_model_options(command, flags->model_options);
+  add_run_options(command, flags->run, RuntimeFlag::Defaults, Sweeps::Yes);
+  add_model_options(command, flags->model_options, Sweeps::Yes);
   add_campaign_options(command, flags->campaign);
   add_retry(command, flags->campaign);
   command.add_flag("--resume", flags->resume,
