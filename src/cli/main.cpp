@@ -192,7 +192,7 @@ Exit codes: 0 done; 1 internal; 2 usage, or several settings fit; 3 input file; 
 runtime; 6 refused (newer schema, locked, read-only, setting mismatch); 7 check failed; 8 could not
 write; 130/143 interrupted.
 Environment:
-  OPLAT_TABLE          default of --table
+  OPLAT_TABLE          default of --table, except in 'oplat measure'
   OPLAT_ONNXRUNTIME    library file of ONNX Runtime
   OPLAT_MNN_PYTHON     Python interpreter of the runtime mnn
   OPLAT_PADDLE_PYTHON  Python interpreter of the runtime paddle
