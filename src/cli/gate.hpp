@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// --max-latency TIME and --gate-on STATISTIC: a command that ends with exit code 7 where a latency
-/// is above a limit, for CI (docs/guide/ci.md).
+/// is above a limit, for CI.
 #pragma once
 
 #include <array>

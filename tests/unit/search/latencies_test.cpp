@@ -272,8 +272,8 @@ TEST_F(LatenciesTest, NpzLoadsInNumpyLayerByChoice) {
       "assert np.nanmin(f['measured_share']) == 1\n"
       "assert f['fixed_layers'].tolist() == ['image', 'stem', 'pool', 'classes', 'softmax']\n"
       "assert np.isclose(f['fixed_us'][1], {}) and float(f['overhead_us']) == 5\n"
-      "assert np.array_equal(np.isnan(f['flops']), ~f['mask']) and f['flops'][1, 2] == 0\n"
-      "assert f['parameters'][1, 2] == 0 and f['parameters'][0, 0] > 0\n"
+      "assert np.all(np.isnan(f['flops'][~f['mask']])) and np.nanmax(f['flops']) > 0\n"
+      "assert f['parameters'][0, 0] > f['parameters'][0, 1] > 0\n"
       "assert f['device'].shape == (1,) and f['device'][0] and int(f['threads']) == 1\n"
       "assert f['runtime'].shape == (2,) and f['runtime'][0] in f['setting'][0]\n"
       "assert f['in_channels'].tolist() == [[4], [8]] and f['out_channels'].tolist() == [[8], "
@@ -348,6 +348,8 @@ TEST_F(LatenciesTest, ArraysTooLargeAreRefused) {
   all.resolutions[0].expansion = must(expand(all.space, 8));
   for (const ExpandedLayer& layer : all.resolutions[0].expansion.layers)
     all.resolutions[0].cells.emplace_back(layer.cells.size());
+  all.resolutions[0].flops.resize(all.resolutions[0].expansion.keys.size());
+  all.resolutions[0].parameters.resize(all.resolutions[0].expansion.keys.size());
   EXPECT_TRUE(to_npz(all));
   const ResolutionLatencies one = all.resolutions[0];
   all.resolutions.resize(500, one);

@@ -85,10 +85,10 @@ TEST_F(BadFile, AnotherApplication) {
 
 TEST_F(BadFile, NewerSchemaIsRefused) {
   fill();
-  raw(file(), "PRAGMA user_version = 4");
+  raw(file(), "PRAGMA user_version = 5");
   const std::string before = read_bytes(file());
   for (const Mode mode : {Mode::Read, Mode::Write, Mode::Create}) {
-    expect_error(Table::open(file(), mode), Code::Refused, "schema 4 is newer than 3");
+    expect_error(Table::open(file(), mode), Code::Refused, "schema 5 is newer than 4");
   }
   EXPECT_EQ(read_bytes(file()), before);
 }

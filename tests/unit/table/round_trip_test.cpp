@@ -13,10 +13,10 @@ using RoundTrip = TableTest;
 TEST_F(RoundTrip, StampsTheFile) {
   must_open(file(), Mode::Create);
   EXPECT_EQ(raw_value(file(), "PRAGMA application_id"), "1330662484");
-  EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), "3");
+  EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), "4");
   EXPECT_EQ(raw_value(file(), "PRAGMA journal_mode"), "delete");
   EXPECT_EQ(Table::application_id(), 1330662484);
-  EXPECT_EQ(Table::schema_version(), 3);
+  EXPECT_EQ(Table::schema_version(), 4);
   EXPECT_EQ(read_bytes(file()).substr(68, 4), "OPLT");
 }
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Several threads and batches, and the batch that is run where none is given.
+#include "app/sweep.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "app/model_inputs.hpp"
+#include "unit/app/predicted_table.hpp"
+#include "unit/app/recording.hpp"
+
+namespace oplat::app {
+namespace {
+
+using test::must;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SweepTest : public RecordingTest {};
+
+TEST_F(SweepTest, MeasuresEachPointAndKeepsTheErrorsOfSome) {
+  MeasureRequest request;
+  request.models = {path(kModel)};
+  request.runtime = replay();
+  const SweepResult result = must(measure_sweep(request, {{1}, {1, 2}}, events_));
+  ASSERT_EQ(result.sweep.points.size(), 2U);
+  EXPECT_NEAR(*result.sweep.points[0].latency_ns, kModelNs, kModelNs / 100);
+  EXPECT_EQ(result.sweep.points[0].batch, 1);
+  EXPECT_EQ(result.sweep.points[0].inferences, std::nullopt) << "replayed times have none";
+  EXPECT_EQ(result.sweep.points[1].latency_ns, std::nullopt);
+  EXPECT_EQ(result.sweep.points[1].batch, 2);
+  EXPECT_FALSE(result.sweep.points[1].error.empty());
+  EXPECT_TRUE(result.first_error);
+  EXPECT_EQ(result.sweep.device.name, "bench");
+}
+
+TEST_F(SweepTest, NothingMeasuredIsTheFirstError) {
+  MeasureRequest request;
+  request.models = {path(kModel)};
+  request.runtime = replay();
+  EXPECT_FALSE(measure_sweep(request, {{1}, {2, 3}}, events_));
+}
+
+TEST(PredictSweep, AsksForEveryNumberOfThreads) {
+  testing::PredictedTable made;
+  CollectedEvents events;
+  PredictRequest request;
+  request.table = made.path();
+  const SweepResult result = must(predict_sweep(
+      request, std::vector<std::string>{made.model(), made.faster()}, {{1, 64}, {}}, events));
+  ASSERT_EQ(result.sweep.points.size(), 4U);
+  EXPECT_FALSE(result.sweep.measured);
+  EXPECT_EQ(result.sweep.points[0].latency_ns, 5000);
+  EXPECT_TRUE(result.sweep.points[0].interval);
+  EXPECT_THAT(result.sweep.points[1].error, HasSubstr("threads"));
+  EXPECT_EQ(result.sweep.points[2].path, made.faster());
+  EXPECT_EQ(result.sweep.points[2].latency_ns, 1000);
+}
+
+/// Collects what is said in passing.
+class Notes : public Events {
+ public:
+  void note(std::string_view text) override { all.emplace_back(text); }
+  std::vector<std::string> all;
+};
+
+class BatchTest : public ::testing::Test {
+ protected:
+  /// x f32[N,4], or with another first dimension.
+  std::string model_with(const std::string& batch) {
+    formats::onnx::wire::Model model = formats::onnx::testing::small_model();
+    auto& dim = *model.mutable_graph()
+                     ->mutable_input(0)
+                     ->mutable_type()
+                     ->mutable_tensor_type()
+                     ->mutable_shape()
+                     ->mutable_dim(0);
+    if (batch == "1")
+      dim.set_dim_value(1);
+    else
+      dim.set_dim_param(batch);
+    const std::string path = (folder_.path() / "net.onnx").string();
+    std::ofstream(path, std::ios::binary) << model.SerializeAsString();
+    return path;
+  }
+
+  base::TemporaryFolder folder_ = must(base::TemporaryFolder::create("oplat-batch"));
+  Notes notes_;
+};
+
+TEST_F(BatchTest, AnOpenBatchIsOneWhichIsSaid) {
+  const ModelInputs settled = must(settle_batch(model_with("N"), {}, notes_));
+  EXPECT_EQ(settled.shapes.batch, 1);
+  EXPECT_THAT(notes_.all, ElementsAre(HasSubstr("its batch is open; batch 1 is taken")));
+}
+
+TEST_F(BatchTest, WhatIsNoBatchStaysOpen) {
+  EXPECT_EQ(must(settle_batch(model_with("length"), {}, notes_)).shapes.batch, std::nullopt);
+  EXPECT_THAT(notes_.all, IsEmpty());
+}
+
+TEST_F(BatchTest, AFixedBatchIsRewrittenWhichIsSaid) {
+  const std::string fixed = model_with("1");
+  EXPECT_EQ(must(settle_batch(fixed, {}, notes_)).shapes.batch, std::nullopt);
+  EXPECT_THAT(notes_.all, IsEmpty());
+  const ModelInputs asked{.shapes = {.shapes = {}, .batch = 8}, .data = {}};
+  EXPECT_EQ(must(settle_batch(fixed, asked, notes_)).shapes.batch, 8);
+  EXPECT_THAT(notes_.all, ElementsAre(HasSubstr("fixes batch 1; it is rewritten to batch 8")));
+  EXPECT_EQ(rewritten_batch(fixed, asked), 1);
+  EXPECT_EQ(rewritten_batch(model_with("N"), asked), std::nullopt);
+}
+
+}  // namespace
+}  // namespace oplat::app
