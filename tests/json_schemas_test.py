@@ -257,6 +257,10 @@ def make_with_onnxruntime(documents):
     documents.document(
         "measure $MODELS/tiny_cnn.onnx --runtime onnxruntime --budget 4s --target-error 50%"
     )
+    documents.document(
+        "measure $MODELS/tiny_cnn.onnx --runtime onnxruntime --batch 1,2 --budget 15s --target-error 50%"
+    )
+    documents.document("predict $MODELS/tiny_cnn.onnx --table o.oplat --threads 1,2 --allow-setting-mismatch")
 
 
 def main():

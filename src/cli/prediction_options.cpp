@@ -26,16 +26,36 @@ Status take_runtime_option(std::map<std::string, std::string>& to, const std::st
   return {};
 }
 
-}  // namespace
-
-void add_row_filter(const Command& command, predict::RowFilter& to) {
+void add_runtime_filter(const Command& command, predict::RowFilter& to) {
   command.add_option("--runtime", to.runtime, "use rows of this runtime");
   command.add_option("--runtime-version", to.version, "use rows of this version of the runtime");
-  command.add_option("--threads", to.threads, "use rows measured with this many threads")
-      .range(1, 4096);
+}
+
+void add_device_filter(const Command& command, predict::RowFilter& to) {
   command.add_option("--device", to.device, "use rows of this device");
   command.add_option("--precision", to.precision, "use rows computed in this precision");
   add_option_filter(command, to);
+}
+
+}  // namespace
+
+void add_row_filter(const Command& command, predict::RowFilter& to) {
+  add_runtime_filter(command, to);
+  command.add_option("--threads", to.threads, "use rows measured with this many threads")
+      .range(1, 4096);
+  add_device_filter(command, to);
+}
+
+void add_row_filter(const Command& command, predict::RowFilter& to,
+                    std::vector<std::int64_t>& threads) {
+  add_runtime_filter(command, to);
+  command
+      .add_option("--threads", threads,
+                  "use rows measured with this many threads; 1,2 compares several")
+      .range(1, 4096)
+      .type_name("N,...")
+      .comma_separated();
+  add_device_filter(command, to);
 }
 
 void add_option_filter(const Command& command, predict::RowFilter& to) {

@@ -2,7 +2,9 @@
 /// Flags of commands that predict or learn: which rows, how to estimate, how to learn.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "app/learning.hpp"
 #include "app/predict.hpp"
@@ -14,6 +16,9 @@ namespace oplat::cli {
 
 /// --device, --runtime, --runtime-version, --precision, --threads, --option: which rows.
 void add_row_filter(const Command& command, predict::RowFilter& to);
+/// The same of a command that compares several numbers of threads, `threads`.
+void add_row_filter(const Command& command, predict::RowFilter& to,
+                    std::vector<std::int64_t>& threads);
 /// --unfitted.
 void add_unfitted(const Command& command, bool& unfitted);
 /// --option NAME=VALUE alone.

@@ -70,7 +70,7 @@ Result<int> run_advise(const AdviseFlags& flags) {
   app::AdviseRequest request = flags.request;
   OPLAT_CHECK(check_out(flags.form, request.models));
   OPLAT_CHECK(check_out(flags.form, {request.table}));
-  OPLAT_TRY(inputs, model_inputs({flags.shapes, std::nullopt, flags.data}));
+  OPLAT_TRY(inputs, model_inputs({flags.shapes, std::nullopt, {}, flags.data}));
   request.inputs = std::move(inputs);
   OPLAT_TRY(plan, app::parse_plan_source(flags.plan));
   request.plan = std::move(plan);

@@ -52,8 +52,8 @@ Result<int> ending(const MeasureFlags& flags, bool interrupted) {
   return kDone;
 }
 
-Result<int> run_sweep(const MeasureFlags& flags, const app::MeasureRequest& request,
-                      const std::optional<Gate>& gate, TerminalEvents& events) {
+Result<int> run_measure_sweep(const MeasureFlags& flags, const app::MeasureRequest& request,
+                              const std::optional<Gate>& gate, TerminalEvents& events) {
   OPLAT_TRY(result, app::measure_sweep(
                         request, {flags.run.thread_list, flags.model_options.batches}, events));
   events.finish();
@@ -87,7 +87,7 @@ Result<int> run_measure(const MeasureFlags& flags) {
   request.runtime = std::move(runtime);
   request.campaign = std::move(campaign);
   if (app::SweepAxes{flags.run.thread_list, flags.model_options.batches}.is_sweep())
-    return run_sweep(flags, request, gate, events);
+    return run_measure_sweep(flags, request, gate, events);
   OPLAT_TRY(result, app::measure_models(request, events));
   events.finish();
   std::vector<std::string> warnings = events.warnings();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/predict.hpp"
+#include "app/sweep.hpp"
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/events_terminal.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 struct PredictFlags {
   app::PredictRequest request;
+  std::vector<std::int64_t> threads;
   ModelListFlags models;
   ModelOptions model;
   PredictionFlags prediction;
@@ -40,6 +42,7 @@ constexpr std::string_view kPredictForms[] = {"text", "json", "csv", "html", "js
 Result<app::PredictRequest> request_of(const PredictFlags& flags) {
   app::PredictRequest request = flags.request;
   request.rows.fitted = !flags.unfitted;
+  if (!flags.threads.empty()) request.rows.threads = flags.threads.front();
   OPLAT_TRY(inputs, model_inputs(flags.model));
   request.inputs = std::move(inputs);
   OPLAT_TRY(plan, app::parse_plan_source(flags.plan));
@@ -113,8 +116,36 @@ Result<int> run_list(const PredictFlags& flags, const std::optional<Gate>& gate)
   return first ? exit_code(*first) : int{kDone};
 }
 
+/// Several numbers of threads, or several batches.
+Result<int> run_predict_sweep(const PredictFlags& flags, const app::SweepAxes& axes,
+                              const std::optional<Gate>& gate) {
+  OPLAT_TRY(models, listed_models(flags.models));
+  OPLAT_CHECK(check_out(flags.form, models));
+  OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.models.list}));
+  const std::string_view form = flags.form.form();
+  if (form == "html" || form == "jsonl")
+    return fail(Code::Usage,
+                "--format {}: not of several threads or batches; use text, json or csv", form);
+  OPLAT_TRY(request, request_of(flags));
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(result, app::predict_sweep(request, models, axes, events));
+  events.finish();
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{result.sweep, {}, events.warnings()}));
+  if (result.first_error) return fail(*result.first_error);
+  for (const auto& point : result.sweep.points) {
+    if (!gate) break;
+    const bool upper = gate->on == GateOn::Upper && point.interval;
+    OPLAT_CHECK(gate->check(
+        fmt::format("{} with threads {} and batch {}", point.path, point.threads, point.batch),
+        upper ? std::optional(point.interval->high) : point.latency_ns));
+  }
+  return kDone;
+}
+
 Result<int> run_predict(const PredictFlags& flags) {
   OPLAT_TRY(gate, parse_gate(flags.gate, kPredictGates.front()));
+  const app::SweepAxes axes{flags.threads, flags.model.batches};
+  if (axes.is_sweep()) return run_predict_sweep(flags, axes, gate);
   if (flags.models.is_list() || flags.form.form() == "jsonl") return run_list(flags, gate);
   OPLAT_TRY(request, request_of(flags));
   request.model = flags.models.models.front();
@@ -142,12 +173,12 @@ void add_predict(const Command& app) {
   const auto flags = std::make_shared<PredictFlags>();
   add_models(command, flags->models, "model files (ONNX, Paddle, MNN)");
   add_table(command, flags->request.table);
-  add_row_filter(command, flags->request.rows);
+  add_row_filter(command, flags->request.rows, flags->threads);
   add_mismatch_flag(command, flags->request.rows);
   add_unfitted(command, flags->unfitted);
   add_prediction_options(command, flags->prediction);
   add_plan_source(command, flags->plan);
-  add_model_options(command, flags->model);
+  add_model_options(command, flags->model, Sweeps::Yes);
   add_form(command, flags->form, kPredictForms);
   command.add_flag("--per-op", flags->per_op,
                    "list every kernel, not only the costliest, and the keys of missing ones");
@@ -166,6 +197,7 @@ fails is listed with its error; the exit code is that of the first.
 Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is missing or
 malformed; 4 kernels without an estimate; 5 the runtime's plan is not available; 6 no row for the
 setting; 7 above --max-latency.
+Several --threads or --batch are a table of latency, time per image and images a second.
 Example: oplat predict mobilenetv1.pdmodel --table RK3288_threads_4_power_mode_0.pkl)");
   command.runs([flags] { return run_predict(*flags); });
 }

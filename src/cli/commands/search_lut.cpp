@@ -2,6 +2,7 @@
 /// oplat search lut SPACE --table T
 #include <memory>
 
+#include "base/text.hpp"
 #include "cli/commands/search.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"

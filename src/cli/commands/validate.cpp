@@ -44,7 +44,8 @@ Result<int> run_validate(const ValidateFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, flags.models));
   OPLAT_CHECK(check_out(flags.form, {flags.table}));
   OPLAT_TRY(inputs, model_inputs(flags.model_options));
-  OPLAT_TRY(runtime, runtime_request(flags.run));
+  TerminalEvents events(flags.verbosity);
+  OPLAT_TRY(runtime, runtime_request(flags.run, flags.models, events));
   app::ValidateRequest request;
   request.models = flags.models;
   request.inputs = std::move(inputs);
@@ -54,7 +55,6 @@ Result<int> run_validate(const ValidateFlags& flags) {
   request.measure_anew = flags.measure_anew;
   request.fitted = !flags.unfitted;
   request.record = command_line();
-  TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::validate(request, events));
   events.finish();
   for (const auto& refusal : result.refusals)
@@ -84,7 +84,7 @@ void add_validate(const Command& app) {
   const auto flags = std::make_shared<ValidateFlags>();
   command.add_option("MODEL", flags->models, "model files (ONNX)").required();
   add_table(command, flags->table);
-  add_run_options(command, flags->run);
+  add_run_options(command, flags->run, RuntimeFlag::Defaults);
   add_model_options(command, flags->model_options);
   command.add_option("--level", flags->level, "confidence level of the interval")
       .range(0.01, 0.999)
