@@ -31,6 +31,7 @@ void add_model_options(const Command& command, ModelOptions& to, Sweeps sweeps) 
     command.add_option("--batch", to.batches, help + "; 1,2,4 compares several")
         .range(std::int64_t{1}, std::int64_t{1} << 31)
         .type_name("N,...")
+        .repeatable()
         .comma_separated();
   } else {
     command.add_option("--batch", to.batch, help).range(std::int64_t{1}, std::int64_t{1} << 31);
@@ -115,6 +116,7 @@ void add_run_options(const Command& command, RunOptions& to, RuntimeFlag flag, S
                     "number of threads of the runtime (default: 1); 1,2 compares several")
         .range(1, 4096)
         .type_name("N,...")
+        .repeatable()
         .comma_separated();
   } else {
     command.add_option("--threads", to.threads, "number of threads of the runtime")

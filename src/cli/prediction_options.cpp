@@ -54,6 +54,7 @@ void add_row_filter(const Command& command, predict::RowFilter& to,
                   "use rows measured with this many threads; 1,2 compares several")
       .range(1, 4096)
       .type_name("N,...")
+      .repeatable()
       .comma_separated();
   add_device_filter(command, to);
 }

@@ -401,76 +401,77 @@ TEST(ModuleParts, SplitsAtSlashesElseAtDots) {
   EXPECT_THAT(module_parts("layer1.0.conv1"), ElementsAre("layer1", "0"));
   EXPECT_THAT(module_parts("Conv_0"), ElementsAre());
   EXPECT_THAT(module_parts(""), ElementsAre());
-  /// Two numbers of threads, two batches; one of the four failed.
-  Sweep sample_sweep() {
-    Sweep sweep;
-    sweep.device.name = "desk";
-    sweep.setting.runtime = "onnxruntime";
-    sweep.setting.version = "1.31.1";
-    const auto point = [](std::int64_t threads, std::int64_t batch, double ns) {
-      Sweep::Point made{
-          .path = "nets/a.onnx", .threads = threads, .batch = batch, .latency_ns = ns};
-      made.inferences = table::InferenceTimes{200, 5, ns, 0.9 * ns, 1.2 * ns, 1.5 * ns, 2 * ns};
-      return made;
-    };
-    sweep.points = {point(1, 1, 2e6),
-                    point(1, 4, 6e6),
-                    point(2, 1, 1.5e6),
-                    {.path = "nets/a.onnx", .threads = 2, .batch = 4, .error = "out of memory"}};
-    return sweep;
-  }
+}
 
-  TEST(SweepDocument, MarksWhatIsBest) {
-    EXPECT_EQ(rendered("text", sample_sweep()),
-              "a.onnx, measured, onnxruntime 1.31.1 on desk\n"
-              "threads  batch     mean      p50      p99  per image  images/s  best\n"
-              "      1      1  2.00 ms  1.80 ms  3.00 ms    2.00 ms       500\n"
-              "      1      4  6.00 ms  5.40 ms  9.00 ms    1.50 ms       667  most images/s\n"
-              "      2      1  1.50 ms  1.35 ms  2.25 ms    1.50 ms       667  lowest latency\n"
-              "      2      4        -        -        -          -         -  see below\n"
-              "threads 2, batch 4: out of memory\n");
-    Sweep sweep = sample_sweep();
-    sweep.points[1].latency_ns = 5e6;
-    const json document = json::parse(rendered("json", sweep));
-    EXPECT_EQ(document["schema"], "oplat.sweep/1");
-    EXPECT_EQ(document["points"][1]["most_images_per_s"], true);
-    EXPECT_EQ(document["points"][1]["images_per_s"], 800.0);
-    EXPECT_EQ(document["points"][2]["lowest_latency"], true);
-    EXPECT_EQ(document["points"][2]["most_images_per_s"], false);
-    EXPECT_TRUE(document["points"][3]["latency_ns"].is_null());
-    EXPECT_EQ(document["points"][3]["error"], "out of memory");
-    EXPECT_THAT(rendered("csv", sweep),
-                HasSubstr("\nnets/a.onnx,2,4,,,,,,,,,,,false,false,out of memory\n"));
-  }
+/// Two numbers of threads, two batches; one of the four failed.
+Sweep sample_sweep() {
+  Sweep sweep;
+  sweep.device.name = "desk";
+  sweep.setting.runtime = "onnxruntime";
+  sweep.setting.version = "1.31.1";
+  const auto point = [](std::int64_t threads, std::int64_t batch, double ns) {
+    Sweep::Point made{.path = "nets/a.onnx", .threads = threads, .batch = batch, .latency_ns = ns};
+    made.inferences = table::InferenceTimes{200, 5, ns, 0.9 * ns, 1.2 * ns, 1.5 * ns, 2 * ns};
+    return made;
+  };
+  sweep.points = {point(1, 1, 2e6),
+                  point(1, 4, 6e6),
+                  point(2, 1, 1.5e6),
+                  {.path = "nets/a.onnx", .threads = 2, .batch = 4, .error = "out of memory"}};
+  return sweep;
+}
 
-  TEST(SweepDocument, PredictionsHaveIntervals) {
-    Sweep sweep = sample_sweep();
-    sweep.measured = false;
-    sweep.points.resize(2);
-    for (Sweep::Point& point : sweep.points) {
-      point.inferences.reset();
-      point.interval = base::Interval{0.9 * *point.latency_ns, 1.1 * *point.latency_ns};
-    }
-    sweep.points[1].path = "nets/b.onnx";
-    EXPECT_EQ(rendered("text", sweep),
-              "predicted, onnxruntime 1.31.1 on desk\n"
-              "model   threads  batch  latency             90 %  per image  images/s  best\n"
-              "a.onnx        1      1  2.00 ms  1.80 to 2.20 ms    2.00 ms       500\n"
-              "b.onnx        1      4  6.00 ms  5.40 to 6.60 ms    1.50 ms       667\n");
-  }
+TEST(SweepDocument, MarksWhatIsBest) {
+  EXPECT_EQ(rendered("text", sample_sweep()),
+            "a.onnx, measured, onnxruntime 1.31.1 on desk\n"
+            "threads  batch     mean      p50      p99  per image  images/s  best\n"
+            "      1      1  2.00 ms  1.80 ms  3.00 ms    2.00 ms       500\n"
+            "      1      4  6.00 ms  5.40 ms  9.00 ms    1.50 ms       667  most images/s\n"
+            "      2      1  1.50 ms  1.35 ms  2.25 ms    1.50 ms       667  lowest latency\n"
+            "      2      4        -        -        -          -         -  see below\n"
+            "threads 2, batch 4: out of memory\n");
+  Sweep sweep = sample_sweep();
+  sweep.points[1].latency_ns = 5e6;
+  const json document = json::parse(rendered("json", sweep));
+  EXPECT_EQ(document["schema"], "oplat.sweep/1");
+  EXPECT_EQ(document["points"][1]["most_images_per_s"], true);
+  EXPECT_EQ(document["points"][1]["images_per_s"], 800.0);
+  EXPECT_EQ(document["points"][2]["lowest_latency"], true);
+  EXPECT_EQ(document["points"][2]["most_images_per_s"], false);
+  EXPECT_TRUE(document["points"][3]["latency_ns"].is_null());
+  EXPECT_EQ(document["points"][3]["error"], "out of memory");
+  EXPECT_THAT(rendered("csv", sweep),
+              HasSubstr("\nnets/a.onnx,2,4,,,,,,,,,,,false,false,out of memory\n"));
+}
 
-  TEST(Columns, TablesAndLinesFitATerminal) {
-    RowListing listing;
-    table::Row row{
-        test::kCopy1000 + std::string(60, 'x'), std::nullopt, "own", test::round_timing(1e6), {}};
-    listing.rows = {{"desk", {}, {1, 1, 1, std::nullopt, row}}};
-    for (const std::size_t columns : {80UL, 120UL}) {
-      std::istringstream text(rendered("text", listing, {.columns = columns}));
-      for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), columns) << line;
-    }
-    const std::string wide = rendered("text", listing);
-    EXPECT_THAT(wide, HasSubstr(row.key)) << "piped: whole";
+TEST(SweepDocument, PredictionsHaveIntervals) {
+  Sweep sweep = sample_sweep();
+  sweep.measured = false;
+  sweep.points.resize(2);
+  for (Sweep::Point& point : sweep.points) {
+    point.inferences.reset();
+    point.interval = base::Interval{0.9 * *point.latency_ns, 1.1 * *point.latency_ns};
   }
+  sweep.points[1].path = "nets/b.onnx";
+  EXPECT_EQ(rendered("text", sweep),
+            "predicted, onnxruntime 1.31.1 on desk\n"
+            "model   threads  batch  latency             90 %  per image  images/s  best\n"
+            "a.onnx        1      1  2.00 ms  1.80 to 2.20 ms    2.00 ms       500\n"
+            "b.onnx        1      4  6.00 ms  5.40 to 6.60 ms    1.50 ms       667\n");
+}
+
+TEST(Columns, TablesAndLinesFitATerminal) {
+  RowListing listing;
+  table::Row row{
+      test::kCopy1000 + std::string(60, 'x'), std::nullopt, "own", test::round_timing(1e6), {}};
+  listing.rows = {{"desk", {}, {1, 1, 1, std::nullopt, row}}};
+  for (const std::size_t columns : {80UL, 120UL}) {
+    std::istringstream text(rendered("text", listing, {.columns = columns}));
+    for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), columns) << line;
+  }
+  const std::string wide = rendered("text", listing);
+  EXPECT_THAT(wide, HasSubstr(row.key)) << "piped: whole";
+}
 
 }  // namespace
 }  // namespace oplat::report
