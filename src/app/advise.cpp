@@ -70,9 +70,11 @@ predict::RowFilter filter_of(const table::Device& device, const table::Setting& 
   return rows;
 }
 
+/// Kernels that count as zero leave a lower bound, which can miss a target and not meet it.
 report::Meets meets_of(const Choice& choice, double max_ns) {
   if (!choice.latency_ns) return report::Meets::Unknown;
   if (*choice.latency_ns > max_ns) return report::Meets::No;
+  if (choice.code) return report::Meets::Unknown;
   return choice.interval && choice.interval->high <= max_ns ? report::Meets::Yes
                                                             : report::Meets::Likely;
 }
@@ -91,9 +93,41 @@ std::string command_for(const AdviseRequest& request, const ModelInputs& inputs,
   return profile_command(model, inputs, request.table, setting, asked);
 }
 
+/// "net.onnx, 2 threads, batch 4".
+std::string name_of(const Choice& choice) {
+  return fmt::format("{}, {} thread{}{}", base::printable(choice.model, 400),
+                     choice.setting.threads, choice.setting.threads == 1 ? "" : "s",
+                     choice.batch ? fmt::format(", batch {}", *choice.batch) : std::string());
+}
+
+/// Each text once, with the choices that it is about.
+class ChoiceWarnings {
+ public:
+  void add(const Choice& choice, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      const auto [at, added] = index_.emplace(text, said_.size());
+      if (added) said_.push_back({text, {}});
+      said_[at->second].second.push_back(name_of(choice));
+    }
+  }
+  [[nodiscard]] std::vector<std::string> texts() const {
+    std::vector<std::string> lines;
+    for (const auto& [text, choices] : said_)
+      lines.push_back(choices.size() == 1 ? fmt::format("{}: {}", choices.front(), text)
+                                          : fmt::format("{} and {} more choices: {}",
+                                                        choices.front(), choices.size() - 1, text));
+    return lines;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::vector<std::string>>> said_;
+  std::map<std::string, std::size_t> index_;
+};
+
 Choice choice_of(const AdviseRequest& request, const std::string& model,
                  const table::Device& device, const table::Setting& setting,
-                 const std::optional<std::int64_t>& batch, OpenedTable& table, Events& events) {
+                 const std::optional<std::int64_t>& batch, OpenedTable& table,
+                 ChoiceWarnings& warnings, Events& events) {
   Choice choice;
   choice.model = model;
   choice.setting = setting;
@@ -117,7 +151,8 @@ Choice choice_of(const AdviseRequest& request, const std::string& model,
   choice.batch = p.batch;
   choice.latency_ns = p.latency_ns;
   choice.interval = p.interval;
-  if (!p.latency_ns) {
+  warnings.add(choice, p.warnings);
+  if (!p.missing.empty()) {
     choice.code = Code::Missing;
     choice.why = predict::missing_text(p);
     const bool fit_is_enough = p.help.by_fit == static_cast<std::int64_t>(p.missing.size());
@@ -173,6 +208,7 @@ Result<report::AdviceReport> advise(const AdviseRequest& request, Events& events
 
   const std::size_t all = request.models.size() * (tried.size() + lacking.size()) * batches.size();
   const LateProgress progress(events);
+  ChoiceWarnings warnings;
   for (const std::string& model : request.models) {
     for (const auto& batch : batches) {
       for (const table::Setting& setting : tried) {
@@ -185,7 +221,7 @@ Result<report::AdviceReport> advise(const AdviseRequest& request, Events& events
                          .what = "predicting",
                          .item = model});
         advice.choices.push_back(
-            choice_of(request, model, device.second, setting, batch, table, events));
+            choice_of(request, model, device.second, setting, batch, table, warnings, events));
         advice.choices.back().meets = meets_of(advice.choices.back(), request.max_latency_ns);
       }
       for (const table::Setting& setting : lacking) {
@@ -202,6 +238,7 @@ Result<report::AdviceReport> advise(const AdviseRequest& request, Events& events
       }
     }
   }
+  advice.warnings = warnings.texts();
   std::stable_sort(advice.choices.begin(), advice.choices.end(), is_better);
   return advice;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "app/rules_plan.hpp"
@@ -52,9 +53,13 @@ class Modules {
   void add(const std::string& node, std::int64_t calls, const ir::Work& work,
            const plan::ParameterSum& parameters) {
     const std::vector<std::string> parts = report::module_parts(node);
-    if (parts.empty()) return add_kernel(at("", 0), calls, work, parameters);
-    for (std::size_t depth = 1; depth <= std::min(depth_, parts.size()); ++depth)
-      add_kernel(at(prefix_of(parts, depth), depth), calls, work, parameters);
+    if (parts.empty())
+      return add_kernel(found_[place_of("", 0, std::nullopt)], calls, work, parameters);
+    std::optional<std::size_t> outer;
+    for (std::size_t depth = 1; depth <= std::min(depth_, parts.size()); ++depth) {
+      outer = place_of(prefix_of(parts, depth), depth, outer);
+      add_kernel(found_[*outer], calls, work, parameters);
+    }
   }
   /// Empty if no node is in one.
   std::vector<Part> parts() && {
@@ -62,31 +67,32 @@ class Modules {
                                  [](const Part& part) { return !part.name.empty(); });
     if (!any) return {};
     std::vector<Part> sorted;
-    for (const Part& part : found_)
-      if (part.depth <= 1) add_with_inner(part, sorted);
+    for (std::size_t place = 0; place < found_.size(); ++place)
+      if (found_[place].depth <= 1) add_with_inner(place, sorted);
     return sorted;
   }
 
  private:
-  Part& at(const std::string& name, std::size_t depth) {
+  /// Of a module, which is made inside of `outer` where it is new.
+  std::size_t place_of(const std::string& name, std::size_t depth,
+                       const std::optional<std::size_t>& outer) {
     const auto [place, added] = index_.emplace(name, found_.size());
-    if (added) {
-      found_.emplace_back();
-      found_.back().name = name;
-      found_.back().depth = depth;
-    }
-    return found_[place->second];
+    if (!added) return place->second;
+    found_.emplace_back();
+    found_.back().name = name;
+    found_.back().depth = depth;
+    inner_.emplace_back();
+    if (outer) inner_[*outer].push_back(place->second);
+    return place->second;
   }
-  void add_with_inner(const Part& part, std::vector<Part>& sorted) const {
-    sorted.push_back(part);
-    if (part.name.empty()) return;
-    for (const Part& inner : found_)
-      if (inner.depth == part.depth + 1 && inner.name.starts_with(part.name + "/"))
-        add_with_inner(inner, sorted);
+  void add_with_inner(std::size_t place, std::vector<Part>& sorted) const {
+    sorted.push_back(found_[place]);
+    for (const std::size_t inner : inner_[place]) add_with_inner(inner, sorted);
   }
 
   std::size_t depth_;
   std::vector<Part> found_;
+  std::vector<std::vector<std::size_t>> inner_;  ///< parallel to `found_`
   std::map<std::string, std::size_t> index_;
 };
 

@@ -41,7 +41,7 @@ Result<std::vector<PlannedFile>> runtime_plans(const RuntimePlanRequest& request
                      .item = model});
     planned.push_back({model, plan_one(session, model, request.inputs, events)});
     const auto& plan = planned.back().plan;
-    if (!plan && plan.error().code == Code::Interrupted) return fail(plan.error());
+    if (!plan && plan.error().code == Code::Interrupted) break;
   }
   return planned;
 }

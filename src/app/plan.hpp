@@ -25,7 +25,7 @@ struct PlannedFile {
   Result<table::Plan> plan;
 };
 /// The same of several models by one worker; `request.model` is not looked at. A model that fails
-/// is an entry with its error; Code::Interrupted once `events` say cancelled.
+/// is an entry with its error. Once `events` say cancelled, the last entry is Code::Interrupted.
 Result<std::vector<PlannedFile>> runtime_plans(const RuntimePlanRequest& request,
                                                const std::vector<std::string>& models,
                                                Events& events);

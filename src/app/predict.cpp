@@ -147,29 +147,29 @@ Result<PredictResult> predict(const PredictRequest& request, Events& events) {
   return result;
 }
 
-Result<std::vector<ModelPrediction>> predict_models(const PredictModelsRequest& request,
-                                                    Events& events) {
+Status predict_models(const PredictModelsRequest& request,
+                      const std::function<Status(ModelPrediction&&)>& answer, Events& events) {
   if (request.each.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.each.rows.runtime));
   OPLAT_TRY(table, open_table_of(request.each, events));
   if (const auto selection = select_stated(table.table(), request.each.rows); !selection)
     return fail(with_path(table, selection.error()));
   std::optional<KeptPredictor> kept;
-  std::vector<ModelPrediction> predictions;
+  std::size_t done = 0;
   const LateProgress progress(events);
   for (const std::string& model : request.models) {
     if (events.cancelled())
-      return fail(Code::Interrupted, "stopped after {} of {} models", predictions.size(),
-                  request.models.size());
-    progress.report({.done = static_cast<std::int64_t>(predictions.size()),
+      return fail(Code::Interrupted, "stopped after {} of {} models", done, request.models.size());
+    progress.report({.done = static_cast<std::int64_t>(done),
                      .total = static_cast<std::int64_t>(request.models.size()),
                      .eta_s = std::nullopt,
                      .what = "predicting",
                      .item = model});
     PredictRequest one = request.each;
     one.model = model;
-    predictions.push_back({model, predict_next(one, table, kept, events)});
+    OPLAT_CHECK(answer({model, predict_next(one, table, kept, events)}));
+    ++done;
   }
-  return predictions;
+  return {};
 }
 
 }  // namespace oplat::app

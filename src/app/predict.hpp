@@ -3,6 +3,7 @@
 /// holds the model's plan, or fusion rules make it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,8 @@ struct ModelPrediction {
 /// Predicts each: a model that fails is an entry with its error. Errors as of predict(), where all
 /// models would fail alike: the table, the runtime's name, the choice of rows; Code::Interrupted
 /// once `events` say cancelled.
-Result<std::vector<ModelPrediction>> predict_models(const PredictModelsRequest& request,
-                                                    Events& events);
+/// `answer` gets each as soon as it is there, in order; what it fails with ends the work.
+Status predict_models(const PredictModelsRequest& request,
+                      const std::function<Status(ModelPrediction&&)>& answer, Events& events);
 
 }  // namespace oplat::app

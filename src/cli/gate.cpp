@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/print.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -95,6 +96,17 @@ Status Gate::check(std::string_view subject, std::optional<double> ns) const {
   if (!ns || *ns <= max_ns) return {};
   return fail(Code::GateNotMet, "{}: {} {} is above --max-latency {}",
               base::printable(subject, 400), words(on), base::duration_text(*ns), max_text);
+}
+
+Status report_gates(std::span<const Status> checks) {
+  bool failed = false;
+  for (const Status& one : checks) {
+    if (one) continue;
+    failed = true;
+    print_message(one.error().message);
+  }
+  if (failed) return tl::unexpected<Error>(Error{Code::GateNotMet, ""});
+  return {};
 }
 
 std::optional<double> gated_ns(const Gate& gate, const predict::Prediction& prediction) {

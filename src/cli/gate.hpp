@@ -60,6 +60,9 @@ struct Gate {
 /// limit. `otherwise`: the default of add_gate().
 Result<std::optional<Gate>> parse_gate(const GateFlags& flags, GateOn otherwise);
 
+/// Prints every failure; Code::GateNotMet, without a further message, if there is one.
+Status report_gates(std::span<const Status> checks);
+
 /// The number of a prediction that the gate limits; std::nullopt while kernels are missing.
 std::optional<double> gated_ns(const Gate& gate, const predict::Prediction& prediction);
 /// The number of measured inferences that the gate limits; std::nullopt if it is not known of them.

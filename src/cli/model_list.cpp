@@ -38,15 +38,19 @@ void add_models(const Command& command, ModelListFlags& to, const std::string& h
 
 Result<std::vector<std::string>> listed_models(const ModelListFlags& flags) {
   std::vector<std::string> models = flags.models;
-  if (flags.list.empty()) return models;
-  OPLAT_TRY(text, list_text(flags.list));
+  if (!flags.list) return models;
+  if (flags.list->empty())
+    return fail(Code::Usage,
+                "--list: the name of the file is empty; name a file, or - for "
+                "standard input");
+  OPLAT_TRY(text, list_text(*flags.list));
   for (std::string& line : base::split(text, '\n')) {
     if (line.ends_with('\r')) line.pop_back();
     if (!line.empty()) models.push_back(std::move(line));
   }
   if (models.empty())
     return fail(Code::Usage, "--list {}: names no model; write a path a line",
-                base::printable(flags.list, 400));
+                base::printable(*flags.list, 400));
   return models;
 }
 

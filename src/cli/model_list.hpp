@@ -2,7 +2,7 @@
 /// MODEL... and --list FILE: the models of commands that take several.
 #pragma once
 
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +13,9 @@ namespace oplat::cli {
 
 struct ModelListFlags {
   std::vector<std::string> models;
-  std::string list;
+  std::optional<std::string> list;
   /// Whether the answer is a list: several models, or any number by --list.
-  [[nodiscard]] bool is_list() const { return models.size() != 1 || !list.empty(); }
+  [[nodiscard]] bool is_list() const { return models.size() != 1 || list.has_value(); }
 };
 /// `help` of MODEL.
 void add_models(const Command& command, ModelListFlags& to, const std::string& help);

@@ -24,14 +24,14 @@ bool is_parameter(ir::Dtype dtype) {
          ir::bits(dtype).has_value();
 }
 
-/// Adds a constant that holds parameters, unless one of the same bytes was counted.
+/// Adds a constant that holds parameters, each tensor once. Equal bytes are not shared ones: biases
+/// of many layers are all zero.
 void add_parameters(const ir::Graph& graph, ir::TensorId id,
-                    std::unordered_set<std::uint64_t>& counted, ParameterSum& sum) {
-  if (id == ir::kNoTensor) return;
+                    std::unordered_set<ir::TensorId>& counted, ParameterSum& sum) {
+  if (id == ir::kNoTensor || !counted.insert(id).second) return;
   const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(id)];
   if ((!tensor.constant && !tensor.overridable) || !tensor.dtype) return;
   if (!is_parameter(*tensor.dtype)) return;
-  if (tensor.constant_hash != 0 && !counted.insert(tensor.constant_hash).second) return;
   const auto elements = tensor.shape.elements();
   if (!elements) return;
   sum.count += static_cast<double>(*elements);
@@ -146,17 +146,15 @@ void take_sizes(std::span<const PlanKernel> kernels, ir::Graph& graph) {
 
 ParameterSum parameters_of(const ir::Graph& graph) {
   ParameterSum sum;
-  std::unordered_set<ir::TensorId> read;
-  std::unordered_set<std::uint64_t> counted;
+  std::unordered_set<ir::TensorId> counted;
   for (const ir::Node& node : graph.nodes)
-    for (const ir::TensorId id : node.inputs)
-      if (read.insert(id).second) add_parameters(graph, id, counted, sum);
+    for (const ir::TensorId id : node.inputs) add_parameters(graph, id, counted, sum);
   return sum;
 }
 
 ParameterSum parameters_of(const ir::Graph& graph, const ir::Node& node) {
   ParameterSum sum;
-  std::unordered_set<std::uint64_t> counted;
+  std::unordered_set<ir::TensorId> counted;
   for (const ir::TensorId id : node.inputs) add_parameters(graph, id, counted, sum);
   return sum;
 }

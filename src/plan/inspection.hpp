@@ -16,8 +16,8 @@
 namespace oplat::plan {
 
 /// The nodes of the graph as the file has them, one kernel each in their order, with the file's
-/// names. Sizes that
-/// the file does not say are unknown in the keys. Code::Input: a key that no table holds.
+/// names. Sizes that the file does not say are unknown in the keys. Code::Input: a key that no
+/// table holds.
 Result<std::vector<PlanKernel>> kernels_of_file(const ir::Graph& graph);
 
 /// Whether the kernels are all that runs and every size is in their keys: nothing is decided by

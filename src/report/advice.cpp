@@ -157,7 +157,7 @@ void print_document(const AdviceReport& advice, std::ostream& out) {
   print_choices(advice, columns, out);
   bool first = true;
   for (const Choice& choice : advice.choices) {
-    if (choice.latency_ns) continue;
+    if (choice.why.empty()) continue;
     if (first) out << "\nnot known yet\n";
     first = false;
     out << fmt::format("  {}: {}\n", choice_text(choice, columns),

@@ -32,7 +32,7 @@ struct AdviceReport {
     std::optional<double> latency_ns;   ///< of one run of the whole batch
     std::optional<base::Interval> interval;
     Meets meets = Meets::Unknown;
-    std::string why;                ///< why there is no latency
+    std::string why;                ///< why there is no latency, or only a part of it
     std::optional<Code> code = {};  ///< of that
     std::string command;            ///< that measures what is missing; empty: none is known
     [[nodiscard]] std::optional<double> per_image_ns() const;

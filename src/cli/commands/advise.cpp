@@ -57,7 +57,7 @@ Status check_advice(const report::AdviceReport& advice, const Gate& gate) {
   if (!known) {
     for (const auto& one : advice.choices)
       if (one.code)
-        return fail(*one.code, "no choice has a latency; the first lacks it since {}", one.why);
+        return fail(*one.code, "no choice has a latency; the first lacks it because {}", one.why);
   }
   return fail(Code::GateNotMet, "no setting of the table meets --max-latency {}{}", gate.max_text,
               gate.on == GateOn::Upper ? " with the upper end of its interval" : "");

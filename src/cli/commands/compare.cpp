@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat compare A B
 #include <memory>
+#include <vector>
 
 #include "app/compare.hpp"
 #include "base/text.hpp"
@@ -45,8 +46,11 @@ Result<int> run_compare(const CompareFlags& flags) {
     print_message(fmt::format("mismatch: {}: asked for {}, rows have {}", one.field,
                               base::printable(one.asked), base::printable(one.used)));
   }
+  std::vector<Status> checks;
   if (gate)
-    for (const auto& p : comparison.models) OPLAT_CHECK(gate->check(p.model, gated_ns(*gate, p)));
+    for (const auto& p : comparison.models)
+      checks.push_back(gate->check(p.model, gated_ns(*gate, p)));
+  OPLAT_CHECK(report_gates(checks));
   return kDone;
 }
 

@@ -57,8 +57,10 @@ Result<int> print_plans(const PlanFlags& flags, report::PlanList list,
   std::optional<Code> first;
   for (const auto& entry : list.models)
     if (entry.error && !first) first = entry.error->code;
-  OPLAT_CHECK(
-      print_report(flags.form, report::ReportModel{std::move(list), {}, std::move(warnings)}));
+  // Whoever interrupts has what was planned before.
+  const auto& last = list.models.back();
+  if (last.error && last.error->code == Code::Interrupted) first = Code::Interrupted;
+  OPLAT_CHECK(print_report(flags.form, report::ReportModel{list, {}, std::move(warnings)}));
   return first ? exit_code(*first) : int{kDone};
 }
 
@@ -84,7 +86,7 @@ Result<int> run_rules(const PlanFlags& flags, const std::vector<std::string>& mo
 Result<int> run_plan(const PlanFlags& flags) {
   OPLAT_TRY(models, listed_models(flags.models));
   OPLAT_CHECK(check_out(flags.form, models));
-  OPLAT_CHECK(check_out(flags.form, {flags.models.list}));
+  OPLAT_CHECK(check_out(flags.form, {flags.models.list.value_or("")}));
   if (!flags.plan.empty()) {
     if (!flags.run.runtime.empty())
       return fail(Code::Usage, "--plan {} and --runtime {}: use only one of them", flags.plan,

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat predict MODEL
-#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "app/predict.hpp"
 #include "app/sweep.hpp"
@@ -62,57 +64,81 @@ Status check_prediction(const predict::Prediction& prediction, const std::option
 }
 
 /// Each text once, with the model that it is about, or how many.
-void print_warnings_of(const report::PredictionList& list, const Verbosity& verbosity) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> said;
-  for (const auto& entry : list.models) {
-    if (!entry.report) continue;
-    for (const std::string& text : entry.report->prediction.warnings) {
-      const auto at = std::find_if(said.begin(), said.end(),
-                                   [&](const auto& one) { return one.first == text; });
-      if (at == said.end())
-        said.push_back({text, {entry.model}});
-      else
-        at->second.push_back(entry.model);
+class ListWarnings {
+ public:
+  void add(const std::string& model, const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      const auto [at, added] = index_.emplace(text, said_.size());
+      if (added) said_.push_back({text, model, 0});
+      ++said_[at->second].models;
     }
   }
-  std::vector<std::string> lines;
-  for (const auto& [text, models] : said)
-    lines.push_back(models.size() == 1
-                        ? fmt::format("{}: {}", base::printable(models.front(), 400), text)
-                        : fmt::format("{} models: {}", models.size(), text));
-  print_warnings(lines, verbosity);
+  void print(const Verbosity& verbosity) const {
+    std::vector<std::string> lines;
+    for (const Said& one : said_)
+      lines.push_back(one.models == 1
+                          ? fmt::format("{}: {}", base::printable(one.first, 400), one.text)
+                          : fmt::format("{} models: {}", one.models, one.text));
+    print_warnings(lines, verbosity);
+  }
+
+ private:
+  struct Said {
+    std::string text;
+    std::string first;
+    std::size_t models;
+  };
+  std::vector<Said> said_;
+  std::map<std::string, std::size_t> index_;
+};
+
+report::PredictionList::Entry entry_of(app::ModelPrediction&& one,
+                                       const std::optional<Gate>& gate) {
+  report::PredictionList::Entry entry{one.model, std::nullopt};
+  if (!one.result) {
+    entry.error = one.result.error();
+    return entry;
+  }
+  if (auto good = check_prediction(one.result->prediction, gate); !good) entry.error = good.error();
+  entry.report.emplace(std::move(one.result->prediction), std::move(one.result->diagnosis));
+  return entry;
 }
 
+/// Lines of JSON appear one by one; other forms, and files, once all is known. What is done when
+/// somebody interrupts is printed.
 Result<int> run_list(const PredictFlags& flags, const std::optional<Gate>& gate) {
   OPLAT_TRY(models, listed_models(flags.models));
   OPLAT_CHECK(check_out(flags.form, models));
-  OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.models.list}));
+  OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.models.list.value_or("")}));
   if (flags.form.form() == "html")
-    return fail(Code::Usage, "--format html: is of one model; use text, json, jsonl or csv");
+    return fail(Code::Usage, "--format html: shows one model; use text, json, jsonl or csv");
   if (flags.per_op || flags.keys)
-    return fail(Code::Usage, "{}: is of one model; --format json has the kernels of each",
+    return fail(Code::Usage, "{}: shows one model; --format json has the kernels of each",
                 flags.per_op ? "--per-op" : "--keys");
   OPLAT_TRY(each, request_of(flags));
+  const bool by_line = flags.form.form() == "jsonl" && flags.form.out.empty();
   TerminalEvents events(flags.verbosity);
-  OPLAT_TRY(predicted, app::predict_models({std::move(models), std::move(each)}, events));
-  events.finish();
   report::PredictionList list;
+  ListWarnings warnings;
   std::optional<Code> first;
-  for (app::ModelPrediction& one : predicted) {
-    report::PredictionList::Entry entry{one.model, std::nullopt};
-    if (one.result) {
-      if (auto good = check_prediction(one.result->prediction, gate); !good)
-        entry.error = good.error();
-      entry.report.emplace(std::move(one.result->prediction), std::move(one.result->diagnosis));
-    } else {
-      entry.error = one.result.error();
-    }
-    if (entry.error && !first) first = entry.error->code;
-    list.models.push_back(std::move(entry));
-  }
-  report::ReportModel report{list, {}};
-  OPLAT_CHECK(print_report(flags.form, std::move(report)));
-  print_warnings_of(list, flags.verbosity);
+  const Status done = app::predict_models(
+      {std::move(models), std::move(each)},
+      [&](app::ModelPrediction&& one) -> Status {
+        report::PredictionList::Entry entry = entry_of(std::move(one), gate);
+        if (entry.error && !first) first = entry.error->code;
+        if (entry.report) warnings.add(entry.model, entry.report->prediction.warnings);
+        list.models.push_back(std::move(entry));
+        if (!by_line) return {};
+        report::PredictionList line = std::exchange(list, {});
+        events.finish();
+        return print_report(flags.form, report::ReportModel{std::move(line), {}});
+      },
+      events);
+  events.finish();
+  if (!done && done.error().code != Code::Interrupted) return fail(done.error());
+  if (!by_line) OPLAT_CHECK(print_report(flags.form, report::ReportModel{std::move(list), {}}));
+  warnings.print(flags.verbosity);
+  if (!done) return fail(done.error());
   return first ? exit_code(*first) : int{kDone};
 }
 
@@ -121,7 +147,7 @@ Result<int> run_predict_sweep(const PredictFlags& flags, const app::SweepAxes& a
                               const std::optional<Gate>& gate) {
   OPLAT_TRY(models, listed_models(flags.models));
   OPLAT_CHECK(check_out(flags.form, models));
-  OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.models.list}));
+  OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.models.list.value_or("")}));
   const std::string_view form = flags.form.form();
   if (form == "html" || form == "jsonl")
     return fail(Code::Usage,
@@ -132,13 +158,15 @@ Result<int> run_predict_sweep(const PredictFlags& flags, const app::SweepAxes& a
   events.finish();
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{result.sweep, {}, events.warnings()}));
   if (result.first_error) return fail(*result.first_error);
+  std::vector<Status> checks;
   for (const auto& point : result.sweep.points) {
     if (!gate) break;
     const bool upper = gate->on == GateOn::Upper && point.interval;
-    OPLAT_CHECK(gate->check(
+    checks.push_back(gate->check(
         fmt::format("{} with threads {} and batch {}", point.path, point.threads, point.batch),
         upper ? std::optional(point.interval->high) : point.latency_ns));
   }
+  OPLAT_CHECK(report_gates(checks));
   return kDone;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "app/validate.hpp"
 #include "cli/campaign_flags.hpp"
@@ -63,6 +64,12 @@ Result<int> run_validate(const ValidateFlags& flags) {
   if (validation.models.empty()) return fail(Code::Runtime, "no model could be measured");
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{validation, {}}));
   if (flags.form.form() != "text") print_warnings(validation.warnings, flags.verbosity);
+  // All models are looked at, whatever else is wrong; that is the exit code then.
+  std::vector<Status> checks;
+  if (gate)
+    for (const predict::ValidatedModel& model : validation.models)
+      checks.push_back(gate->check(model.name, gated_ns_of(*gate, model)));
+  const Status gates = report_gates(checks);
   if (result.unmeasured > 0) {
     return fail(Code::Runtime, "{} of {} models could not be measured and are left out above",
                 result.unmeasured, flags.models.size());
@@ -70,9 +77,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   if (result.incomplete > 0)
     return fail(Code::Missing, "{} of {} models have kernels that the table lacks; profile them",
                 result.incomplete, validation.models.size());
-  if (gate)
-    for (const predict::ValidatedModel& model : validation.models)
-      OPLAT_CHECK(gate->check(model.name, gated_ns_of(*gate, model)));
+  OPLAT_CHECK(gates);
   return kDone;
 }
 

@@ -284,10 +284,25 @@ TEST_F(PredictTest, EstimateRefusesWhatIsNoKey) {
   EXPECT_THAT(wrong.error().message, HasSubstr("KEY: "));
 }
 
+/// All answers, and how it ended.
+std::pair<std::vector<ModelPrediction>, Status> predict_all(const PredictModelsRequest& request,
+                                                            Events& events) {
+  std::vector<ModelPrediction> answers;
+  Status status = predict_models(
+      request,
+      [&](ModelPrediction&& one) -> Status {
+        answers.push_back(std::move(one));
+        return {};
+      },
+      events);
+  return {std::move(answers), std::move(status)};
+}
+
 TEST_F(PredictTest, OfSeveralModelsTheHealthyAreAnswered) {
-  const auto made = must(predict_models(
+  const auto [made, status] = predict_all(
       {{made_.model(), "none.onnx", made_.faster()}, {.model = "", .table = made_.path()}},
-      events_));
+      events_);
+  EXPECT_TRUE(status);
   ASSERT_EQ(made.size(), 3U);
   EXPECT_DOUBLE_EQ(made[0].result->prediction.latency_ns.value_or(0), 5000);
   ASSERT_FALSE(made[1].result);
@@ -297,21 +312,31 @@ TEST_F(PredictTest, OfSeveralModelsTheHealthyAreAnswered) {
 }
 
 TEST_F(PredictTest, WhatSeveralModelsLackAlikeIsOneError) {
-  EXPECT_EQ(
-      predict_models({{made_.model()}, {.model = "", .table = "none.oplat"}}, events_).error().code,
-      Code::Input);
-  EXPECT_EQ(
-      predict_models(
-          {{made_.model()}, {.model = "", .table = made_.path(), .rows = {.threads = 9}}}, events_)
-          .error()
-          .code,
-      Code::Refused);
+  const auto code_of = [&](const std::string& table, std::optional<std::int64_t> threads) {
+    PredictModelsRequest request{{made_.model()}, {.model = "", .table = table}};
+    request.each.rows.threads = threads;
+    return predict_all(request, events_).second.error().code;
+  };
+  EXPECT_EQ(code_of("none.oplat", std::nullopt), Code::Input);
+  EXPECT_EQ(code_of(made_.path(), 9), Code::Refused);
+}
+
+TEST_F(PredictTest, WhoeverInterruptsAListHasWhatWasDone) {
   class Stopped : public Events {
-    bool cancelled() override { return true; }
+   public:
+    bool cancelled() override { return ++asked_ > 1; }
+
+   private:
+    int asked_ = 0;
   } stopped;
-  EXPECT_EQ(
-      predict_models({{made_.model()}, {.model = "", .table = made_.path()}}, stopped).error().code,
-      Code::Interrupted);
+  const auto [made, status] = predict_all(
+      {{made_.model(), made_.faster(), made_.model()}, {.model = "", .table = made_.path()}},
+      stopped);
+  ASSERT_EQ(made.size(), 1U);
+  EXPECT_TRUE(made[0].result);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, Code::Interrupted);
+  EXPECT_THAT(status.error().message, HasSubstr("1 of 3 models"));
 }
 
 /// The table of the fixture, with the same kernels at twice the speed on 2 threads.
@@ -377,6 +402,26 @@ TEST_F(AdviseTest, AFitIsAdvisedWhereItAnswersAllThatIsMissing) {
   ASSERT_EQ(advice.choices.size(), 1U);
   EXPECT_EQ(advice.choices[0].code, Code::Missing);
   EXPECT_EQ(advice.choices[0].command, "oplat fit " + made_.path() + " --threads 1");
+}
+
+TEST_F(AdviseTest, KernelsThatCountAsZeroMeetNothingAndWarningsAreKept) {
+  made_.put_plan(made_.without_plan(), {{"a", test::kCopy4000, 1}});
+  AdviseRequest asked = request(1e9);
+  asked.models = {made_.without_plan(), made_.model()};
+  asked.threads = {1};
+  asked.options.missing = predict::MissingPolicy::Zero;
+  const report::AdviceReport advice = must(advise(asked, events_));
+  ASSERT_EQ(advice.choices.size(), 2U);
+  EXPECT_EQ(advice.choices[0].model, made_.model());
+  EXPECT_EQ(advice.choices[1].meets, report::Meets::Unknown);
+  EXPECT_TRUE(advice.choices[1].latency_ns);
+  EXPECT_EQ(advice.choices[1].code, Code::Missing);
+  EXPECT_THAT(advice.warnings,
+              Contains(::testing::AllOf(HasSubstr("without_plan.onnx, 1 thread, batch 1: "),
+                                        HasSubstr("count as zero"))));
+  // What is too slow without them is too slow.
+  asked.max_latency_ns = -1;
+  EXPECT_EQ(must(advise(asked, events_)).choices[1].meets, report::Meets::No);
 }
 
 TEST_F(AdviseTest, ADeviceIsChosenWhereThereAreSeveral) {

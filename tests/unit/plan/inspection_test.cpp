@@ -82,6 +82,17 @@ TEST(Parameters, SharedConstantsCountOnce) {
   EXPECT_DOUBLE_EQ(parameters_of(*key).bytes, 800);
 }
 
+TEST(Parameters, EqualConstantsOfSeveralLayersAllCount) {
+  ir::Graph graph;
+  const auto x = add_tensor(graph, "x", {1, 512});
+  for (int i = 0; i < 50; ++i) {
+    const auto bias = add_tensor(graph, "bias", {512}, true);
+    graph.tensors.back().constant_hash = 7;  // all of them zeros
+    add_node(graph, "add", "Add", {x, bias}, {add_tensor(graph, "y", {1, 512})});
+  }
+  EXPECT_DOUBLE_EQ(parameters_of(graph).count, 25'600);
+}
+
 TEST(KernelsOfFile, HaveTheNamesAndSizesOfTheFile) {
   ir::Graph graph = small_net();
   graph.nodes[3].name = "shrink";  // names need not be unique
