@@ -413,7 +413,8 @@ class RemoteWorker(unittest.TestCase):
         self.assertRegex(self.one_line(done), "--runtime reference: .* serves onnxruntime")
         self.assertIn("not closed", self.oplat(*profile, "--worker", "ssh 'device", exit=2).stderr)
         self.assertIn("empty", self.oplat(*profile, "--worker", " ", exit=2).stderr)
-        self.assertIn("--runtime is required", self.oplat(*profile, exit=2).stderr)
+        keys = ("profile", "--keys", "keys.txt", "--table", "none.oplat")  # no model says which runtime fits
+        self.assertIn("--runtime is required", self.oplat(*keys, exit=2).stderr)
         self.oplat("plan", "tiny_cnn.onnx", "--worker", self.ssh(), "--plan", "rules:onnxruntime", exit=2)
         self.assertFalse((self.client / "none.oplat").exists())
 
