@@ -46,6 +46,10 @@ constexpr double kLastSteps[] = {0, -0.5, 0.5, -1, 1, -1.5, 1.5, -2.0, 2.0, -2.5
 /// took up to half again as long, while its rows hardly differed (docs/adr/0053).
 constexpr double kLoadedModelSd = 0.3;
 
+/// Groups are left out one by one up to so many, and more of them together beyond: what a fit takes
+/// would grow with the third power of the number of models.
+constexpr std::size_t kMaxFolds = 32;
+
 /// Models that a message names.
 constexpr std::size_t kMaxNamed = 5;
 
@@ -87,6 +91,7 @@ struct FitCandidate {
   table::Plan plan;
   std::string group;  ///< distinct from those of other models, unless the request says otherwise
   std::string group_name;  ///< for people
+  std::size_t fold = 0;    ///< of its group; groups of one fold are left out together
   bool calibrates = true;
   std::vector<KernelSum> sums;
   double half_width = 0;
@@ -160,7 +165,15 @@ class Fitting {
                                           const std::vector<ErrorTerm>& errors) const;
   [[nodiscard]] std::vector<ErrorTerm> errors_left_out(
       const std::vector<const FitCandidate*>& models, const std::set<std::string>& already) const;
-  Result<LeftOutModel> leave_out(const FitCandidate& model) const;
+  /// What is known without a fold.
+  struct Without {
+    Fitted fitted;
+    CompositionFit composition;
+  };
+  [[nodiscard]] Without leave_out(std::size_t fold) const;
+  [[nodiscard]] Result<LeftOutModel> left_out(const FitCandidate& model,
+                                              const Without& without) const;
+  [[nodiscard]] std::set<std::string> groups_of(std::size_t fold) const;
   /// For the message that none can take part: those that were measured, but not well enough. Empty
   /// where there are none.
   [[nodiscard]] std::string too_wide() const;
@@ -232,6 +245,9 @@ Status Fitting::collect() {
   }
   std::stable_sort(models_.begin(), models_.end(),
                    [](const auto& a, const auto& b) { return a.row.row.name < b.row.row.name; });
+  std::map<std::string_view, std::size_t> number;
+  for (FitCandidate& model : models_)
+    model.fold = number.emplace(model.group, number.size()).first->second % kMaxFolds;
   return {};
 }
 
@@ -307,14 +323,14 @@ std::optional<estimate::ReuseCurve> Fitting::curve_of(const Fitted& fitted) cons
 
 std::vector<ErrorTerm> Fitting::errors_left_out(const std::vector<const FitCandidate*>& models,
                                                 const std::set<std::string>& already) const {
-  std::map<std::string, Fitted> fits;
+  std::map<std::size_t, Fitted> fits;
   std::vector<ErrorTerm> errors;
   for (const FitCandidate* model : models) {
-    auto at = fits.find(model->group);
+    auto at = fits.find(model->fold);
     if (at == fits.end()) {
-      std::set<std::string> out = already;
-      out.insert(model->group);
-      at = fits.emplace(model->group, fit(without(out))).first;
+      std::set<std::string> out = groups_of(model->fold);
+      out.insert(already.begin(), already.end());
+      at = fits.emplace(model->fold, fit(without(out))).first;
     }
     errors.push_back(error_of(*model, at->second));
   }
@@ -341,12 +357,25 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   return fit;
 }
 
-Result<LeftOutModel> Fitting::leave_out(const FitCandidate& model) const {
-  const std::set<std::string> out = {model.group};
+std::set<std::string> Fitting::groups_of(std::size_t fold) const {
+  std::set<std::string> groups;
+  for (const FitCandidate& model : models_) {
+    if (model.fold == fold) groups.insert(model.group);
+  }
+  return groups;
+}
+
+Fitting::Without Fitting::leave_out(std::size_t fold) const {
+  const std::set<std::string> out = groups_of(fold);
   const auto others = without(out);
-  const Fitted fitted = fit(others);
-  const CompositionFit composition = calibrated(fitted, errors_left_out(others, out));
-  const ErrorTerm error = error_of(model, fitted);
+  Fitted fitted = fit(others);
+  CompositionFit composition = calibrated(fitted, errors_left_out(others, out));
+  return {std::move(fitted), std::move(composition)};
+}
+
+Result<LeftOutModel> Fitting::left_out(const FitCandidate& model, const Without& without) const {
+  const CompositionFit& composition = without.composition;
+  const ErrorTerm error = error_of(model, without.fitted);
   LeftOutModel left;
   left.name = model.row.row.name;
   left.group = model.group_name;
@@ -411,8 +440,11 @@ Result<FitResult> Fitting::run() {
   FitResult result;
   const auto all = without({});
   result.fit = calibrated(fit(all), errors_left_out(all, {}));
+  std::map<std::size_t, Without> folds;
   for (const FitCandidate& model : models_) {
-    OPLAT_TRY(left, leave_out(model));
+    auto at = folds.find(model.fold);
+    if (at == folds.end()) at = folds.emplace(model.fold, leave_out(model.fold)).first;
+    OPLAT_TRY(left, left_out(model, at->second));
     result.left_out.push_back(std::move(left));
   }
   result.excluded = excluded_;

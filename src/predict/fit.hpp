@@ -28,7 +28,7 @@ struct FitRequest {
   double max_half_width = std::numeric_limits<double>::infinity();
 };
 
-/// A measured model, predicted from a fit to the models of other groups.
+/// A measured model, predicted from a fit to models of other groups.
 struct LeftOutModel {
   std::string name;
   std::string group;
@@ -57,7 +57,8 @@ struct FitResult {
 /// An update of prior_of(): c0, c1, c2, the scales and the curve are the most probable ones, and
 /// what the models leave unsure of them is in the covariance and in the curve's earliest and latest
 /// ramp. Correlation and spread are the most probable ones by the errors of models left out one
-/// group at a time, and the scores behind the interval are of those.
+/// group at a time (from 33 groups on, several together), and the scores behind the interval are of
+/// those.
 Result<FitResult> fit_composition(const table::Table& table, const Selection& selection,
                                   const FitRequest& request);
 

@@ -528,6 +528,15 @@ TEST_F(FitTest, AModelIsLeftOutByItsPlan) {
   EXPECT_EQ(without("no such plan"), must(fit()).fit);
 }
 
+TEST_F(FitTest, ManyModelsAreLeftOutTogether) {
+  for (int i = 0; i < 70; ++i) model(fmt::format("net{:03}.onnx", i), 5 + i % 60);
+  const FitResult result = must(fit());
+  EXPECT_EQ(result.left_out.size(), 70U);
+  EXPECT_EQ(result.fit.scores.size(), 70U);
+  for (const LeftOutModel& left : result.left_out)
+    EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.01) << left.name;
+}
+
 TEST_F(FitTest, WithoutTheOnlyModelThereIsNoFit) {
   model("net.onnx", 10);
   const auto selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
