@@ -74,9 +74,9 @@ def export(table, threads, out):
     zoo = {network.path.name: network for network in zoo_networks([])}
     out.write(f"# SPDX-License-Identifier: Apache-2.0\n# Made by bench/curves.py --export from a table of bench/accuracy.py, {threads} thread(s), {text.today()}; bytes and ns.\n")
     facts = [fact for (fact,) in db.execute("SELECT json_extract(facts, '$.memory') FROM environment JOIN campaign ON environment = environment.id WHERE device = ?", (device,)) if fact]
-    last = json.loads(facts[-1])["last"] if facts else None
-    memory = "memory\t" + "\t".join(f"{end:.0f}" for ramp in ramps_of(last) for end in ramp) + "\n" if last else ""
-    out.write(f"device\t{second}\t{last}\n{memory}call\t{numpy.median(calls):.1f}\ndispatch\t{dispatch}\n")
+    ramps = json.loads(facts[-1])["last"] if facts else None
+    memory = "memory\t" + "\t".join(f"{end:.0f}" for ramp in ramps_of(ramps) for end in ramp) + "\n" if ramps else ""
+    out.write(f"device\t{second}\t{last}\n{memory}call\t{min(calls):.1f}\ndispatch\t{dispatch}\n")
     models = db.execute("SELECT name, plan_identity, median_ns, ci_low_ns, ci_high_ns FROM model_row WHERE outcome = 'timing' AND setting = ? AND device = ? ORDER BY name", here)
     for name, identity, ns, low, high in models.fetchall():
         plan, footprint, results = db.execute("SELECT id, weight_bytes + activation_bytes, activation_bytes FROM plan WHERE identity = ?", (identity,)).fetchone()
@@ -170,7 +170,7 @@ def at_reuse(points, curve, wanted):
 class Prior:
     """Mean and standard deviation of c0, c1, c2, scale, and scale_int8 above scale, for a machine; and the spread of single networks."""
 
-    def __init__(self, machine, c1_sd=None, c2=0.004, c2_sd=0.008, scale_sd=0.015, sd=0.04, sd_doubt=0.5):
+    def __init__(self, machine, c1_sd=None, c2=0.004, c2_sd=0.008, scale_sd=0.015, sd=0.05, sd_doubt=0.5):
         self.mean = numpy.array([machine.call, 0, c2, 1, 0])
         self.deviation = numpy.array([300, c1_sd or (200 if machine.threads > 1 else 60), c2_sd, scale_sd, 0.03])
         self.sd, self.sd_doubt = sd, sd_doubt
@@ -352,7 +352,7 @@ def unfitted(machine, ramps, prior):
     slower, faster = (numpy.log(one @ prior.mean / ns) for one in parts[1:])
     common = numpy.where(abs(slower) > abs(faster), slower, -faster) / QUANTILE
     rows = machine.parts((machine_own(machine, ramps), ramps[0]))
-    return numpy.log(machine.times / ns), common**2 + ((rows[:, :5] * prior.deviation) ** 2)[:, :4].sum(1) / ns**2 + row_variance(rows) / ns**2
+    return numpy.log(machine.times / ns), common**2 + ((rows[:, :5] * prior.deviation) ** 2).sum(1) / ns**2 + row_variance(rows) / ns**2
 
 
 def machine_own(machine, ramps):
@@ -451,13 +451,13 @@ def write_page(machines):
             f"- *By the other machines*: the same without a fit with the smallest spread with which each of the other machines has {text.percent(MIN_INSIDE, 0)} or more inside, by measured "
             "memory where it was measured.", "",
             *text.table(HEAD, rows), "",
-            f"All machines together ask for a spread of {text.percent(asked, 1)}: the start value of `oplat predict` (src/predict/spread.hpp).", ""]
+            f"All machines together ask for a spread of {text.percent(asked, 1)}; `oplat predict` starts with {text.percent(COMPOSITION_SD, 1)} (src/predict/spread.hpp).", ""]
     write_atomically(PAGE, "\n".join(page))
     print(f"wrote {PAGE}")
 
 
 PRIORS = {"as shipped": {}, "c2 of 0": {"c2": 0}, "c2 of 0.006": {"c2": 0.006}, "c2 +- 0.005": {"c2_sd": 0.005}, "c2 +- 0.015": {"c2_sd": 0.015}, "c1 +- 150": {"c1_sd": 150},
-          "scale +- 0.8 %": {"scale_sd": 0.008}, "scale +- 3 %": {"scale_sd": 0.03}, "spread of 3 %": {"sd": 0.03}, "spread of 5 %": {"sd": 0.05}, "spread better known": {"sd_doubt": 0.25}}
+          "scale +- 0.8 %": {"scale_sd": 0.008}, "scale +- 3 %": {"scale_sd": 0.03}, "spread of 3 %": {"sd": 0.03}, "spread of 4 %": {"sd": 0.04}, "spread better known": {"sd_doubt": 0.25}}
 
 
 def main():

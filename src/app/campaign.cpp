@@ -144,7 +144,7 @@ Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const 
     target.executed_batch = plan.batch;
     target.inputs = inputs.data;
     for (const table::PlanKernel& kernel : plan.kernels) {
-      if (kernel.count > 0) target.calls[kernel.key] += kernel.count;
+      if (kernel.count > 0) target.calls[kernel.key] += static_cast<double>(kernel.count);
     }
     // A worker of another kind may plan what oplat cannot read: no earlier oplat planned it, then.
     auto earlier = identities(session, path, inputs, 1, plan::kPlanFormat - 1);

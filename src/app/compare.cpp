@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "app/fit.hpp"
 #include "app/table_source.hpp"
 #include "compat/registry.hpp"
 
@@ -26,7 +27,12 @@ Result<CompareResult> compare(const CompareRequest& request, Events& events) {
     WarningsInto collected(warnings, events);
     OPLAT_TRY(planned, plan_model(table, selection, model, request.inputs, request.plan,
                                   request.rows, collected));
-    OPLAT_TRY(prediction, predict::predict(table, planned.selection, planned.plan, options));
+    // As predict: a measured model teaches nothing of its own prediction.
+    OPLAT_TRY(unseen,
+              UnseenByFit::create(table, planned.selection, predict::kMinConformalModels - 1));
+    const predict::Selection chosen =
+        unseen.selection_for(planned.selection, planned.plan.identity);
+    OPLAT_TRY(prediction, predict::predict(table, chosen, planned.plan, options));
     prediction.model = model;
     prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
     OPLAT_CHECK(predict::require_complete(prediction));

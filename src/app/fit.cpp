@@ -8,6 +8,7 @@
 
 #include "app/table_source.hpp"
 #include "compat/registry.hpp"
+#include "predict/load.hpp"
 
 namespace oplat::app {
 namespace {
@@ -97,23 +98,46 @@ predict::RowFilter rows_of(const Session& session) {
   return filter;
 }
 
-Status update_composition(const Session& session, table::Table& table, Events& events) {
-  if (events.cancelled()) return {};
+namespace {
+
+Status try_update(const Session& session, table::Table& table, Events& events) {
   OPLAT_TRY(selection, select_rows(table, rows_of(session)));
-  // None is left out, and nothing is said of single models: a thirtieth of what oplat fit does.
-  OPLAT_TRY(fit, predict::fit_composition_without(table, selection, {}, ""));
+  OPLAT_TRY(models, predict::LeaveOneOut::prepare(table, selection, {}));
+  const std::optional<predict::CompositionFit> fit = models.without("");
   if (!fit) return {};
+  const std::string record = predict::encode(*fit);
+  OPLAT_CHECK(predict::decode_composition(record));
   events.note(
       fmt::format("the composition is fitted to {} whole models of the table", fit->scores.size()));
-  const Fits fits = {{std::string(predict::kCompositionFormat), 0, predict::encode(*fit)}};
+  const Fits fits = {{std::string(predict::kCompositionFormat), 0, record}};
   return store_fits(table, selection.device_id, selection.setting_ids.front(), fits);
 }
 
-Result<predict::Selection> unseen_by_fit(const table::Table& table, predict::Selection selection,
-                                         const std::string& plan_identity) {
-  if (!selection.fit) return selection;
-  OPLAT_TRY(fit, predict::fit_composition_without(table, selection, {}, plan_identity));
-  selection.fit = std::move(fit);
+}  // namespace
+
+void update_composition(const Session& session, table::Table& table, Events& events) {
+  if (events.cancelled()) return;
+  const Status updated = try_update(session, table, events);
+  if (!updated)
+    events.warn(fmt::format("the composition is not fitted to the table's whole models: {}",
+                            updated.error().message));
+}
+
+Result<UnseenByFit> UnseenByFit::create(const table::Table& table,
+                                        const predict::Selection& selection,
+                                        std::int64_t most_models) {
+  UnseenByFit unseen;
+  if (!selection.fit) return unseen;
+  OPLAT_TRY(load, predict::load_of_models(table, selection));
+  if (load.timings > most_models) return unseen;
+  OPLAT_TRY(models, predict::LeaveOneOut::prepare(table, selection, {}));
+  unseen.models_ = std::make_shared<const predict::LeaveOneOut>(std::move(models));
+  return unseen;
+}
+
+predict::Selection UnseenByFit::selection_for(predict::Selection selection,
+                                              const std::string& plan_identity) const {
+  if (models_ && selection.fit) selection.fit = models_->without(plan_identity);
   return selection;
 }
 

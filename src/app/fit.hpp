@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -57,12 +58,22 @@ predict::RowFilter rows_of(const Session& session);
 
 /// What a campaign ends with: the composition of the session's rows, fitted anew to all whole
 /// models of the table, each a group of its own. Without any, or once `events` are cancelled, the
-/// table stays as it is.
-Status update_composition(const Session& session, table::Table& table, Events& events);
+/// table stays as it is. What goes wrong is a warning: what was measured is not lost by it.
+void update_composition(const Session& session, table::Table& table, Events& events);
 
-/// The rows as they answer for a model of the table: by a composition that did not see it.
-Result<predict::Selection> unseen_by_fit(const table::Table& table, predict::Selection selection,
-                                         const std::string& plan_identity);
+/// Rows as they answer for models of the table: by a composition that did not see the model.
+class UnseenByFit {
+ public:
+  /// Of a table with more models than that, the fit stays as it is: one is little of it.
+  static Result<UnseenByFit> create(const table::Table& table, const predict::Selection& selection,
+                                    std::int64_t most_models);
+  /// The same rows with another fit, or none if the only model is left out.
+  [[nodiscard]] predict::Selection selection_for(predict::Selection selection,
+                                                 const std::string& plan_identity) const;
+
+ private:
+  std::shared_ptr<const predict::LeaveOneOut> models_;  ///< null: the fit stays
+};
 
 /// What `oplat fit` says of them.
 report::FitReport fit_report(const FitRequest& request, FitResult result);

@@ -76,13 +76,16 @@ Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& t
     measured = found;
   }
   // The prediction is one that the measurement can contradict. Of many models one is little.
-  const auto& fit = planned.selection.fit;
-  if (measured && fit && fit->scores.size() < predict::kMinConformalModels) {
-    OPLAT_TRY(unseen, unseen_by_fit(table.table(), planned.selection, planned.plan.identity));
-    planned.selection = std::move(unseen);
+  bool left_out = false;
+  if (measured && planned.selection.fit) {
+    OPLAT_TRY(unseen, UnseenByFit::create(table.table(), planned.selection,
+                                          predict::kMinConformalModels - 1));
+    planned.selection = unseen.selection_for(planned.selection, planned.plan.identity);
+    left_out = !planned.selection.fit;
   }
   OPLAT_TRY(prediction, predict_with(table, planned.selection, planned.plan, options, kept));
   prediction.model = request.model;
+  prediction.composition.left_out = left_out;
   if (measured) predict::set_measured(prediction, *measured);
   prediction.warnings.insert(prediction.warnings.end(), warnings.begin(), warnings.end());
   prediction.table_path = table.path;

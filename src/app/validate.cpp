@@ -15,6 +15,9 @@
 namespace oplat::app {
 namespace {
 
+/// Each model of the table is predicted by a fit without it, up to so many models.
+constexpr std::int64_t kMaxModelsLeftOut = 500;
+
 using ModelRows = std::vector<std::optional<table::StoredModelRow>>;
 
 /// End-to-end times: those of the table, and a measurement now of what it lacks
@@ -65,6 +68,7 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
   OPLAT_TRY(selection, select_rows(table, filter));
   OPLAT_TRY(planned, plan_models(session, request.models, request.inputs, events));
   OPLAT_TRY(stored, measured_models(table, planned, session.setting, session.device));
+  OPLAT_TRY(unseen, UnseenByFit::create(table, selection, kMaxModelsLeftOut));
   ValidateResult result;
   OPLAT_TRY(rows, model_times(request, session, table, planned, result.refusals, events));
   predict::Validation& validation = result.validation;
@@ -79,8 +83,8 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
     }
     predict::Options how;
     how.level = request.level;
-    OPLAT_TRY(chosen, stored[i] ? unseen_by_fit(table, selection, planned[i].plan.identity)
-                                : Result<predict::Selection>(selection));
+    predict::Selection chosen = selection;
+    if (stored[i]) chosen = unseen.selection_for(selection, planned[i].plan.identity);
     OPLAT_TRY(prediction, predict::predict(table, chosen, planned[i].plan, how));
     prediction.model = planned[i].plan.model;
     add_distinct(validation.warnings, prediction.warnings);

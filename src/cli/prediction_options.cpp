@@ -77,7 +77,7 @@ void add_mismatch_flag(const Command& command, predict::RowFilter& to) {
 
 void add_unfitted(const Command& command, bool& unfitted) {
   command.add_flag("--unfitted", unfitted,
-                   "add kernels up by start values, whatever whole models taught");
+                   "ignore the fitted composition; add kernels up by start values");
 }
 
 void add_prediction_options(const Command& command, PredictionFlags& to) {

@@ -31,8 +31,8 @@ std::string_view name(Source source);
 /// has one sign (predict::correlation).
 inline constexpr const char* kNeverQuietGroup = "never-quiet";
 /// Likewise of rows that were measured while other programs kept the machine busy
-/// (table::kUnderLoad), and what such a row may miss by, or an estimate that rests on them: rows of
-/// kernels above 20 us were up to 18 % longer (docs/adr/0053).
+/// (table::kUnderLoad), and what such a row may miss by, or an estimate that rests on them: 90 %
+/// of the rows were up to 20 % longer (docs/adr/0053).
 inline constexpr const char* kUnderLoadGroup = "under-load";
 inline constexpr double kUnderLoadSd = 0.1;
 

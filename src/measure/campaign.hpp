@@ -31,7 +31,7 @@ struct ModelTarget {
   std::string path;
   std::string name;           ///< file name, for people
   std::string plan_identity;  ///< of its plan under the request's setting
-  std::map<std::string, std::int64_t>
+  std::map<std::string, double>
       calls;  ///< how often a run executes each key; says which rows matter (priority.hpp)
   std::map<std::string, std::vector<std::int64_t>> shapes;
   std::optional<std::int64_t> batch;          ///< as asked for

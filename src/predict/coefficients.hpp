@@ -42,6 +42,9 @@ inline UnknownRow row_of(const SumParts& sum) {
   return {sum.calls, sum.kernels, sum.result_bytes, sum.ns, sum.int8_ns};
 }
 
+/// A model takes at least this share of its kernels' sum, whatever c1 says.
+inline constexpr double kMinShareOfKernels = 0.1;
+
 /// Covariance of the unknowns, in ns^2 and so on: the lower triangle, row after row.
 struct CoefficientCovariance {
   std::array<double, kUnknowns*(kUnknowns + 1) / 2> lower{};
@@ -64,7 +67,7 @@ struct CoefficientPrior {
   UnknownRow sd{};  ///< of each unknown
   /// Spread of a single model around its composition, relative, and how well that is known: the
   /// standard deviation of its logarithm.
-  double sd_log = 0.04;
+  double sd_log = 0.05;
   double sd_log_doubt = 0.5;
   [[nodiscard]] CoefficientCovariance covariance() const;
 };

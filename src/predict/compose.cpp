@@ -48,6 +48,8 @@ constexpr double kKernelSdNs = 60, kKernelOfThreadsSdNs = 200;
 /// Of each byte of results (CoefficientPrior).
 constexpr double kResultByteSdNs = 0.008;
 constexpr double kScaleSd = 0.015, kInt8ScaleSd = 0.03;
+/// A call that takes a quarter of an hour is an untrusted table's.
+constexpr double kMaxCallNs = 1e12;
 /// Runtimes whose networks miss more of the sums: one whose empty call is long spends long on each
 /// kernel too: 30 and some 20 us were found.
 constexpr double kOtherCallSd = 0.5, kOtherKernelSdOfCall = 0.25;
@@ -86,7 +88,7 @@ void KernelTimes::add(const KernelPrediction& kernel, const Composition& composi
   const double scale = composition.scale_of(kernel.key);
   const double part = count * kernel.latency_ns.value_or(0);
   ns += part;
-  if (composition.scale != composition.scale_int8 && scale == composition.scale_int8)
+  if (composition.covariance.at(kScaleInt8, kScaleInt8) > 0 && ir::has_int8_tensor(kernel.key))
     int8_ns += part;
   scaled_ns += scale * part;
   floor_ns += scale * count * kernel.floor_ns.value_or(0);
@@ -110,7 +112,7 @@ Result<std::optional<KnownCall>> empty_call(const table::Table& table, const Sel
         std::find(ids.begin(), ids.end(), campaign.setting) == ids.end())
       continue;
     const auto& call = campaign.campaign.empty_call_ns;
-    if (!call || !std::isfinite(*call) || *call < 0) continue;
+    if (!call || !(*call >= 0 && *call <= kMaxCallNs)) continue;
     const auto& facts = campaign.environment.facts;
     const auto said = facts.find(table::kEmptyCallAlone);
     const bool shared = said != facts.end() && said->second == "no";
@@ -148,7 +150,8 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
         "no campaign measured an empty call; the overhead of a call is assumed to be 0");
   const CoefficientPrior prior = prior_of(selection, empty);
   composition.c0_ns = prior.mean.c0_ns;
-  composition.c2_ns_per_byte = prior.mean.c2_ns_per_byte;
+  // Of a table without an empty call nothing is known of a composition at all, as the warning says.
+  if (composition.c0_ns > 0) composition.c2_ns_per_byte = prior.mean.c2_ns_per_byte;
   composition.shared_call = empty && empty->shared;
   if (composition.c0_ns > 0) composition.covariance = prior.covariance();
   composition.sd_log = std::hypot(composition.sd_log, selection.sum_spread.sd_log);
@@ -222,7 +225,8 @@ Status compose(Prediction& prediction) {
 
   const KernelTimes times = times_of(prediction);
   const double overhead = composition.overhead_ns(times);
-  const double total = overhead + times.ns;
+  // As the fit has it: what few models say of a call must not take a tiny model below nothing.
+  const double total = std::max(overhead + times.ns, kMinShareOfKernels * times.ns);
   if (!std::isfinite(total))
     return fail(Code::Input, "{}: the sum of its kernel times is not finite", prediction.model);
   if (total > 0) {

@@ -74,6 +74,14 @@ CoefficientCovariance read_covariance(const Json& json, Reader& reader) {
     }
     covariance.lower[i] = one.get<double>();
   }
+  constexpr double kRounding = 1 + 1e-6;
+  for (std::size_t i = 0; i < kUnknowns; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double most = std::sqrt(std::max(0.0, covariance.at(i, i)) * covariance.at(j, j));
+      if (covariance.at(i, i) < 0 || std::abs(covariance.at(i, j)) > kRounding * most)
+        reader.complain("covariance", "is not one");
+    }
+  }
   return covariance;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What `oplat fit` learns about sums from whole models, and how the table's fit stores it
-/// record.
+/// What `oplat fit` learns about sums from whole models, and its record in a table.
 #pragma once
 
 #include <array>

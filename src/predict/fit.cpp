@@ -46,6 +46,10 @@ constexpr double kLastSteps[] = {0, -0.5, 0.5, -1, 1, -1.5, 1.5, -2.0, 2.0, -2.5
 /// took up to half again as long, while its rows hardly differed (docs/adr/0053).
 constexpr double kLoadedModelSd = 0.3;
 
+/// A model that takes so many times more or less than its kernels is not what a sum can describe,
+/// and may be an untrusted table's.
+constexpr double kMaxRatioToSum = 1000;
+
 /// Groups are left out one by one up to so many, and more of them together beyond: what a fit takes
 /// would grow with the third power of the number of models.
 constexpr std::size_t kMaxFolds = 32;
@@ -141,7 +145,8 @@ class Fitting {
         curves_(curves_of(start_)) {}
 
   Result<FitResult> run();
-  Result<std::optional<CompositionFit>> run_without(const std::string& identity);
+  Status prepare();
+  [[nodiscard]] std::optional<CompositionFit> without_plan(const std::string& identity) const;
 
  private:
   /// What the models outside some groups say.
@@ -152,7 +157,6 @@ class Fitting {
     [[nodiscard]] const FittedSums& best() const { return sums[curve]; }
   };
 
-  Status prepare();
   Status collect();
   Status add_sums(FitCandidate& candidate);
   [[nodiscard]] std::vector<const FitCandidate*> without(const std::set<std::string>& groups) const;
@@ -241,7 +245,14 @@ Status Fitting::collect() {
     candidate.half_width = 0.5 * (timing->ci_high_ns - timing->ci_low_ns) / timing->median_ns;
     candidate.calibrates = timing->blocks >= 2 && candidate.half_width <= request_.max_half_width;
     OPLAT_CHECK(add_sums(candidate));
-    if (!candidate.sums.empty()) models_.push_back(std::move(candidate));
+    if (candidate.sums.empty()) continue;
+    const double ratio = prior_.mean.predict(candidate.sums.front().parts) / timing->median_ns;
+    if (!(ratio < kMaxRatioToSum && ratio > 1 / kMaxRatioToSum &&
+          std::abs(candidate.half_width) < kMaxRatioToSum)) {
+      excluded_.emplace_back(row.row.name, "its time is out of all proportion to its kernels");
+      continue;
+    }
+    models_.push_back(std::move(candidate));
   }
   std::stable_sort(models_.begin(), models_.end(),
                    [](const auto& a, const auto& b) { return a.row.row.name < b.row.row.name; });
@@ -279,7 +290,7 @@ Fitting::Fitted Fitting::fit(const std::vector<const FitCandidate*>& models) con
 
 /// A sum of hardly any models could drive the sum of a tiny one below zero.
 double predicted_ns(const Coefficients& coefficients, const SumParts& parts) {
-  return std::max(coefficients.predict(parts), 0.1 * parts.ns);
+  return std::max(coefficients.predict(parts), kMinShareOfKernels * parts.ns);
 }
 
 ErrorTerm Fitting::error_of(const FitCandidate& model, const Fitted& fitted) const {
@@ -351,8 +362,13 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   fit.curve = curve_of(fitted);
   fit.sd_log = spread.sd_log;
   fit.measured_correlation = spread.measured_correlation;
-  for (const ErrorTerm& error : errors)
+  for (const ErrorTerm& error : errors) {
+    // The score of a model that is hardly known says how well it was measured.
+    if (error.noise_variance > error.variance(fit.measured_correlation, fit.sd_log)) continue;
     fit.scores.push_back(error.score(fit.measured_correlation, fit.sd_log));
+  }
+  // Without a model that was predicted, nothing is known better than without a fit.
+  if (fit.scores.empty()) fit.sd_log = std::max(fit.sd_log, kCompositionSd);
   std::sort(fit.scores.begin(), fit.scores.end());
   return fit;
 }
@@ -416,15 +432,14 @@ Status Fitting::prepare() {
   return collect();
 }
 
-Result<std::optional<CompositionFit>> Fitting::run_without(const std::string& identity) {
-  OPLAT_CHECK(prepare());
+std::optional<CompositionFit> Fitting::without_plan(const std::string& identity) const {
   std::set<std::string> out;
   for (const FitCandidate& model : models_) {
     if (model.row.row.plan_identity == identity) out.insert(model.group);
   }
   const auto others = without(out);
-  if (others.empty()) return std::optional<CompositionFit>();
-  return std::optional(calibrated(fit(others), errors_left_out(others, out)));
+  if (others.empty()) return std::nullopt;
+  return calibrated(fit(others), errors_left_out(others, out));
 }
 
 Result<FitResult> Fitting::run() {
@@ -461,11 +476,28 @@ Result<FitResult> fit_composition(const table::Table& table, const Selection& se
   return Fitting(table, selection, request).run();
 }
 
-Result<std::optional<CompositionFit>> fit_composition_without(const table::Table& table,
-                                                              const Selection& selection,
-                                                              const FitRequest& request,
-                                                              const std::string& plan_identity) {
-  return Fitting(table, selection, request).run_without(plan_identity);
+struct LeaveOneOut::Impl {
+  Impl(const table::Table& table, Selection chosen, FitRequest how)
+      : selection(std::move(chosen)), request(std::move(how)), fitting(table, selection, request) {}
+  Selection selection;
+  FitRequest request;
+  Fitting fitting;
+};
+
+LeaveOneOut::LeaveOneOut(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+LeaveOneOut::LeaveOneOut(LeaveOneOut&&) noexcept = default;
+LeaveOneOut& LeaveOneOut::operator=(LeaveOneOut&&) noexcept = default;
+LeaveOneOut::~LeaveOneOut() = default;
+
+Result<LeaveOneOut> LeaveOneOut::prepare(const table::Table& table, Selection selection,
+                                         FitRequest request) {
+  auto impl = std::make_unique<Impl>(table, std::move(selection), std::move(request));
+  OPLAT_CHECK(impl->fitting.prepare());
+  return LeaveOneOut(std::move(impl));
+}
+
+std::optional<CompositionFit> LeaveOneOut::without(const std::string& plan_identity) const {
+  return impl_->fitting.without_plan(plan_identity);
 }
 
 }  // namespace oplat::predict

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -62,11 +63,23 @@ struct FitResult {
 Result<FitResult> fit_composition(const table::Table& table, const Selection& selection,
                                   const FitRequest& request);
 
-/// The same from all models but the one of this plan and its group, for a prediction that did not
-/// see it; std::nullopt if there is no other.
-Result<std::optional<CompositionFit>> fit_composition_without(const table::Table& table,
-                                                              const Selection& selection,
-                                                              const FitRequest& request,
-                                                              const std::string& plan_identity);
+/// Fits to all whole models of a table but one, for predictions that did not see it.
+class LeaveOneOut {
+ public:
+  /// Reads the models of the table once, which must outlive it.
+  static Result<LeaveOneOut> prepare(const table::Table& table, Selection selection,
+                                     FitRequest request);
+  LeaveOneOut(LeaveOneOut&&) noexcept;
+  LeaveOneOut& operator=(LeaveOneOut&&) noexcept;
+  ~LeaveOneOut();
+  /// As FitResult::fit, from all models but the one of this plan and its group (an unknown plan:
+  /// all of them); std::nullopt if there is no other.
+  [[nodiscard]] std::optional<CompositionFit> without(const std::string& plan_identity) const;
+
+ private:
+  struct Impl;
+  explicit LeaveOneOut(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
 
 }  // namespace oplat::predict

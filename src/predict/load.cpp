@@ -77,8 +77,8 @@ void warn_of_load(Prediction& prediction) {
 
 std::string load_warning(const table::Load& models) {
   return fmt::format(
-      "{} of the {} whole models behind the composition fit were measured on a busy machine, and "
-      "count for little; measure again on a quiet machine with oplat profile --retry-loaded, then "
+      "{} of the table's {} whole models were measured on a busy machine, and count for little in "
+      "the composition; measure again on a quiet machine with oplat profile --retry-loaded, then "
       "run oplat fit",
       models.under_load, models.timings);
 }

@@ -69,7 +69,7 @@ struct Composition;
 /// What kernels take together, those without a time nothing.
 struct KernelTimes {
   double ns = 0;         ///< sum of count * latency, each by itself
-  double int8_ns = 0;    ///< of it kernels with 8-bit tensors, where they have a scale of their own
+  double int8_ns = 0;    ///< of it kernels with 8-bit tensors, where their scale is unsure
   double scaled_ns = 0;  ///< the same, each with its scale
   double floor_ns = 0;   ///< what scaled_ns is at least, as far as kernels have a floor
   void add(const KernelPrediction& kernel, const Composition& composition);
@@ -86,6 +86,7 @@ struct Composition {
   std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
   double result_bytes = 0;     ///< of all executions of one run, free ones left out
   bool fitted = false;
+  bool left_out = false;  ///< not fitted because the only model measured is the one predicted
   std::int64_t calibration_models = 0;
   double sd_log = kCompositionSd;         ///< see also sd_log_of()
   CoefficientCovariance covariance = {};  ///< of the coefficients, as far as they are unsure

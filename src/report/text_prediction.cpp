@@ -313,6 +313,8 @@ std::string measured_text(const predict::MeasuredModel& measured) {
 std::string composition_text(const predict::Composition& composition) {
   if (composition.fitted)
     return fmt::format("fitted, calibrated on {} whole models", composition.calibration_models);
+  if (composition.left_out)
+    return "not fitted: of the models measured, this one is left out of its own prediction";
   return "not fitted (oplat fit does it, from measured models): the interval uses start values";
 }
 
@@ -330,10 +332,9 @@ std::vector<std::string> remedy_lines(const PredictionReport& report, const Opti
   if (uncertainty.mismatch > kMuch)
     lines.emplace_back("a narrower interval needs rows of the device and setting asked for");
   if (uncertainty.composition > kMuch && options.measures_here)
-    lines.emplace_back(p.composition.fitted ? "a narrower interval needs a fit on more whole "
-                                              "models: oplat profile --model, then oplat fit"
-                                            : "a narrower interval needs a fit on whole models: "
-                                              "oplat profile --model, then oplat fit");
+    lines.emplace_back(p.composition.fitted || p.composition.left_out
+                           ? "a narrower interval needs more whole models: oplat profile --model"
+                           : "a narrower interval needs whole models: oplat profile --model");
   if (measure && !options.measures_here)
     lines.push_back(fmt::format(
         "a narrower interval needs rows of the kernels above: measure them on the device "

@@ -262,6 +262,7 @@ TEST(CompositionRecord, SurvivesItsText) {
   fit.curve->earliest = estimate::Ramp{4e6, 2e7};
   fit.curve->latest = estimate::Ramp{9e6, 9e7};
   fit.covariance.at(kC0, kC0) = 90000;
+  fit.covariance.at(kScale, kScale) = fit.covariance.at(kScaleInt8, kScaleInt8) = 4e-4;
   fit.covariance.at(kScaleInt8, kScale) = -1e-4;
   fit.sd_log = 0.021;
   fit.measured_correlation = 0.2;
@@ -329,6 +330,10 @@ TEST(CompositionRecord, RubbishIsRefusedNotBelieved) {
            R"({"schema":"oplat.composition/5","c0_ns":1,"c1_ns":0,"c2_ns_per_byte":0,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"covariance":[1,2],"measured_correlation":0.3,"scores":[]})"),
        std::string(
            R"({"schema":"oplat.composition/5","c0_ns":1,"c1_ns":0,"c2_ns_per_byte":0,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"covariance":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,"x"],"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/5","c0_ns":1,"c1_ns":0,"c2_ns_per_byte":0,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"covariance":[-1,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/5","c0_ns":1,"c1_ns":0,"c2_ns_per_byte":0,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"covariance":[1,5,1,0,0,0,0,0,0,0,0,0,0,0,0],"measured_correlation":0.3,"scores":[]})"),
        std::string(
            R"({"schema":"oplat.composition/1","c0_ns":-1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
        std::string(
@@ -468,7 +473,7 @@ TEST_F(FitTest, AModelWeighsByHowWellItIsKnown) {
   for (int i = 0; i < 8; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
   model("noisy.onnx", 20, 1.3, 0.3);
   const FitResult result = must(fit());
-  EXPECT_EQ(result.fit.scores.size(), 9U);
+  EXPECT_EQ(result.fit.scores.size(), 8U) << "how far off the noisy one is says nothing";
   EXPECT_NEAR(result.fit.c1_ns, kC1, 60);
   EXPECT_LT(result.fit.sd_log, 0.03) << "its error is that of its measurement";
 }
@@ -521,7 +526,7 @@ TEST_F(FitTest, AModelIsLeftOutByItsPlan) {
   for (int i = 0; i < 4; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
   const auto selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
   const auto without = [&](const std::string& identity) {
-    return must(fit_composition_without(small_.table(), selection, {}, identity)).value();
+    return must(LeaveOneOut::prepare(small_.table(), selection, {})).without(identity).value();
   };
   EXPECT_EQ(without("plan of net2.onnx").scores.size(), 3U);
   EXPECT_EQ(without("no such plan").scores.size(), 4U);
@@ -540,7 +545,9 @@ TEST_F(FitTest, ManyModelsAreLeftOutTogether) {
 TEST_F(FitTest, WithoutTheOnlyModelThereIsNoFit) {
   model("net.onnx", 10);
   const auto selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
-  EXPECT_FALSE(must(fit_composition_without(small_.table(), selection, {}, "plan of net.onnx")));
+  const LeaveOneOut models = must(LeaveOneOut::prepare(small_.table(), selection, {}));
+  EXPECT_FALSE(models.without("plan of net.onnx"));
+  EXPECT_TRUE(models.without("another"));
 }
 
 TEST_F(FitTest, NoModelIsTooFew) {
@@ -614,8 +621,24 @@ TEST_F(FitTest, ThatItsModelsWereMeasuredUnderLoadIsSaid) {
   EXPECT_EQ(must(fit()).under_load, 4);
   EXPECT_THAT(
       predicted().warnings,
-      ElementsAre(HasSubstr(
-          "4 of the 10 whole models behind the composition fit were measured on a busy machine")));
+      ElementsAre(HasSubstr("4 of the table's 10 whole models were measured on a busy machine")));
+}
+
+TEST_F(FitTest, ModelsThatAreHardlyKnownMakeNoIntervalNarrow) {
+  for (int i = 0; i < 25; ++i) model(fmt::format("busy{:02}.onnx", i), 12 + 4 * i, 1, 0.002, true);
+  const CompositionFit fitted = must(fit()).fit;
+  EXPECT_THAT(fitted.scores, IsEmpty());
+  EXPECT_GE(fitted.sd_log, kCompositionSd);
+}
+
+TEST_F(FitTest, TimesOutOfAllProportionAreLeftAside) {
+  for (int i = 0; i < 5; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
+  model("tiny.onnx", 20, 1e-200);
+  model("huge.onnx", 20, 1e200);
+  const FitResult result = must(fit());
+  EXPECT_EQ(result.fit.scores.size(), 5U);
+  EXPECT_EQ(result.excluded.size(), 2U);
+  EXPECT_EQ(must(decode_composition(encode(result.fit))), result.fit);
 }
 
 TEST_F(FitTest, ModelsUnderLoadCountForLittle) {
