@@ -33,8 +33,7 @@ double half_width_of(const table::Timing& timing) {
 
 Priority::Priority(std::span<const ModelTarget> models) : models_(models.size()) {
   for (std::size_t model = 0; model < models.size(); ++model) {
-    for (const auto& [key, count] : models[model].calls)
-      uses_[key].push_back({model, count});
+    for (const auto& [key, count] : models[model].calls) uses_[key].push_back({model, count});
   }
 }
 
