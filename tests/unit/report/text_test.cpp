@@ -102,10 +102,9 @@ TEST(Text, PredictionSaysWhatMakesItUnsureAndWhatToDo) {
 TEST(Text, AFitIsAdvisedWhereTheCompositionIsMuchOfTheVariance) {
   predict::Prediction p = test::sample_prediction();
   p.kernels[1].sd_log = 0.01;
-  EXPECT_THAT(rendered("text", p), HasSubstr("a narrower interval needs a fit on whole models"));
+  EXPECT_THAT(rendered("text", p), HasSubstr("a narrower interval needs whole models"));
   p.composition.fitted = true;
-  EXPECT_THAT(rendered("text", p),
-              HasSubstr("a narrower interval needs a fit on more whole models"));
+  EXPECT_THAT(rendered("text", p), HasSubstr("a narrower interval needs more whole models"));
   p.mismatch = {{"threads", "2", "4", 0.7}};
   EXPECT_THAT(rendered("text", p),
               HasSubstr("a narrower interval needs rows of the device and setting asked for"));
