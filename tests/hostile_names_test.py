@@ -162,7 +162,7 @@ def table_cases(folder):
         ("UPDATE setting SET options = ?", (json.dumps({NAME: NAME}),)),
         ("INSERT INTO plan(identity, model, source, batch, weight_bytes, activation_bytes) VALUES ('p', ?, ?, 1, 0, 0)", (NAME, NAME)),
         ("INSERT INTO plan_kernel(plan, position, name, kernel, count) VALUES (1, 0, ?, 1, 1)", (NAME,)),
-        ("INSERT INTO model_row SELECT 1, 'p', device, setting, NULL, ?, 1, 'failed', ?, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1, '', '[]' "
+        ("INSERT INTO model_row(id, plan_identity, device, setting, name, batch, outcome, reason, copies, topology, flags) SELECT 1, 'p', device, setting, ?, 1, 'failed', ?, 1, '', '[]' "
          "FROM row LIMIT 1", (NAME, NAME)),
         ("UPDATE row SET outcome = 'failed', reason = ? WHERE id = 2", (NAME,)),
         ("UPDATE row SET flags = ?", (json.dumps([NAME]),)),
