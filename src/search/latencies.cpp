@@ -36,7 +36,9 @@ double parameters_of(const std::string& text) {
   if (!key) return sum;
   for (std::size_t i = 0; i < key->operands.size(); ++i) {
     const ir::TensorEntry* operand = key->operand(i);
-    if (operand == nullptr || !operand->constant || !ir::is_float(operand->dtype)) continue;
+    // Sizes and axes are constants, too: numbers of 64 bits, or single ones.
+    if (operand == nullptr || !operand->constant || operand->dtype == ir::Dtype::I64) continue;
+    if (operand->shape.dims.empty()) continue;
     sum += static_cast<double>(operand->shape.elements().value_or(0));
   }
   return sum;

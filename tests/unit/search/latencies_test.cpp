@@ -272,7 +272,7 @@ TEST_F(LatenciesTest, NpzLoadsInNumpyLayerByChoice) {
       "assert np.nanmin(f['measured_share']) == 1\n"
       "assert f['fixed_layers'].tolist() == ['image', 'stem', 'pool', 'classes', 'softmax']\n"
       "assert np.isclose(f['fixed_us'][1], {}) and float(f['overhead_us']) == 5\n"
-      "assert np.all(np.isnan(f['flops'][~f['mask']])) and np.nanmax(f['flops']) > 0\n"
+      "assert f['flops'].shape == (2, 3) and np.all(np.isnan(f['flops'][~f['mask']]))\n"
       "assert f['parameters'][0, 0] > f['parameters'][0, 1] > 0\n"
       "assert f['device'].shape == (1,) and f['device'][0] and int(f['threads']) == 1\n"
       "assert f['runtime'].shape == (2,) and f['runtime'][0] in f['setting'][0]\n"
