@@ -151,8 +151,9 @@ TEST_F(LatenciesTest, IntervalsAreThoseOfASumWithTheSpreadOfItsKernels) {
   // A single kernel: its own spread and that of the composition, by the normal quantile at 50 %.
   const CellLatency& pool = narrow.resolutions[0].cells[4][0];
   const auto kernel = narrow.resolutions[0].expansion.layers[4].cells[0].kernels.at(0);
+  ASSERT_TRUE(ir::has_int8_tensor(narrow.resolutions[0].expansion.keys[kernel]));
   const double composition = narrow.composition.sd_log_of(
-      *pool.ns, {0, 1, narrow.resolutions[0].result_bytes[kernel], *pool.ns});
+      *pool.ns, {0, 1, narrow.resolutions[0].result_bytes[kernel], *pool.ns, *pool.ns});
   EXPECT_GT(composition, predict::kCompositionSd) << "coefficients that no model was measured for";
   EXPECT_NEAR(std::log(pool.interval->high / *pool.ns),
               0.6744897502 * std::hypot(0.02, composition), 1e-4);
