@@ -60,6 +60,9 @@ tl::expected<std::int64_t, std::string> rewrite_batch(wire::Model& model,
                                                       std::int64_t batch);
 /// The first input and dimension with the customary name of a batch.
 std::optional<std::pair<int, int>> batch_dimension(const wire::Model& model);
+/// Whether the open dimensions that --batch would set are plainly the batch: each leads its input
+/// and has a batch's name or none, or has the name of one that does. The model stays as it is.
+bool leaves_batch_open(wire::Model& model);
 Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::string& file);
 Result<ir::Graph> build_graph(const wire::Model& model, const std::string& file);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// ONNX behind the FormatReader seam.
-#include <algorithm>
-
 #include "formats/onnx/model_impl.hpp"
 
 namespace oplat::formats::onnx {
@@ -38,18 +36,7 @@ class OnnxReader final : public FormatReader {
 
   Result<bool> leaves_batch_open(const base::Source& source) const override {
     OPLAT_TRY(model, parse_model(source));
-    if (batch_dimension(model)) return true;
-    OPLAT_TRY(infos, input_infos(model, source.name()));
-    for (const wire::ValueInfo& input : model.graph().input()) {
-      const wire::TensorShape& shape = input.type().tensor_type().shape();
-      const bool fed = std::any_of(infos.begin(), infos.end(), [&](const InputInfo& info) {
-        return info.name == input.name();
-      });
-      if (fed && shape.dim_size() > 0 && !shape.dim(0).has_dim_value() &&
-          shape.dim(0).dim_param().empty())
-        return true;
-    }
-    return false;
+    return onnx::leaves_batch_open(model);
   }
 
   Result<std::optional<std::int64_t>> rewritten_batch(const base::Source& source,

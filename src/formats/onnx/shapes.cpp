@@ -71,14 +71,25 @@ Status apply_shape(wire::ValueInfo& input, const std::vector<std::int64_t>& dims
   return {};
 }
 
-/// Sets batch dimensions: symbolic ones with a batch's name, else the leading open dimension of
-/// each input, else the batch that the model fixes, which is the result.
-Result<std::optional<std::int64_t>> apply_batch(wire::Model& model,
-                                                std::vector<wire::ValueInfo*>& inputs,
-                                                std::int64_t batch, Dimensions& symbols,
-                                                const std::string& file) {
-  const std::optional<std::int64_t> nothing_rewritten;
-  bool any = false;
+std::vector<wire::ValueInfo*> fed_inputs(wire::Graph& graph) {
+  const std::set<std::string> initialisers = initialiser_names(graph);
+  std::vector<wire::ValueInfo*> inputs;
+  for (wire::ValueInfo& input : *graph.mutable_input()) {
+    if (!initialisers.contains(input.name())) inputs.push_back(&input);
+  }
+  return inputs;
+}
+
+/// One dimension that --batch sets.
+struct BatchDimension {
+  std::string input;
+  int index = 0;
+  wire::Dimension* dim = nullptr;
+};
+
+/// Open dimensions with a batch's name, else the leading open dimension of each input.
+std::vector<BatchDimension> open_batch(const std::vector<wire::ValueInfo*>& inputs) {
+  std::vector<BatchDimension> found;
   for (const bool by_name : {true, false}) {
     for (wire::ValueInfo* input : inputs) {
       // An input of unknown rank stays one: an empty shape would make it a scalar.
@@ -87,20 +98,52 @@ Result<std::optional<std::int64_t>> apply_batch(wire::Model& model,
       const int last = by_name ? shape.dim_size() : std::min(1, shape.dim_size());
       for (int i = 0; i < last; ++i) {
         wire::Dimension& dim = *shape.mutable_dim(i);
-        if (!open(dim) || (by_name && !batch_name(dim.dim_param()))) continue;
-        if (!dim.dim_param().empty())
-          OPLAT_CHECK(symbols.set(dim.dim_param(), batch, input->name()));
-        dim.set_dim_value(batch);
-        any = true;
+        if (open(dim) && (!by_name || batch_name(dim.dim_param())))
+          found.push_back({input->name(), i, &dim});
       }
     }
-    if (any) return nothing_rewritten;
+    if (!found.empty()) break;
   }
-  const auto leads_with_batch = [&](wire::ValueInfo* input) {
+  return found;
+}
+
+/// Whether inputs without open dimensions have this batch. One input that happens to begin with the
+/// number says nothing of the others; one of a single dimension says nothing at all, next to
+/// others.
+bool begin_with(const std::vector<wire::ValueInfo*>& inputs, std::int64_t batch) {
+  bool any = false;
+  bool all = true;
+  bool any_of_many = false;
+  for (const wire::ValueInfo* input : inputs) {
     const wire::TensorShape& shape = input->type().tensor_type().shape();
-    return shape.dim_size() > 0 && shape.dim(0).dim_value() == batch;
-  };
-  if (std::any_of(inputs.begin(), inputs.end(), leads_with_batch)) return nothing_rewritten;
+    if (shape.dim_size() == 0) continue;
+    const bool begins = shape.dim(0).dim_value() == batch;
+    any = any || begins;
+    if (shape.dim_size() < 2) continue;
+    any_of_many = true;
+    all = all && begins;
+  }
+  return any_of_many ? all : any;
+}
+
+/// Sets the batch in open dimensions, else in those that the model fixes: what it fixed is the
+/// result. `asked` are the dimensions that were open before any --shape.
+Result<std::optional<std::int64_t>> apply_batch(wire::Model& model,
+                                                std::vector<wire::ValueInfo*>& inputs,
+                                                const std::vector<BatchDimension>& asked,
+                                                std::int64_t batch, Dimensions& symbols,
+                                                const std::string& file) {
+  const std::optional<std::int64_t> nothing_rewritten;
+  const std::vector<BatchDimension> still_open = open_batch(inputs);
+  for (const BatchDimension& one : still_open) {
+    if (!one.dim->dim_param().empty())
+      OPLAT_CHECK(symbols.set(one.dim->dim_param(), batch, one.input));
+    one.dim->set_dim_value(batch);
+  }
+  if (!still_open.empty()) return nothing_rewritten;
+  const auto is_set = [&](const BatchDimension& one) { return one.dim->dim_value() == batch; };
+  if (!asked.empty() && std::all_of(asked.begin(), asked.end(), is_set)) return nothing_rewritten;
+  if (begin_with(inputs, batch)) return nothing_rewritten;
   const auto rewritten = rewrite_batch(model, inputs, batch);
   if (rewritten) return std::optional(*rewritten);
   std::vector<std::string> found;
@@ -146,6 +189,20 @@ std::optional<std::pair<int, int>> batch_dimension(const wire::Model& model) {
   return std::nullopt;
 }
 
+bool leaves_batch_open(wire::Model& model) {
+  const std::vector<BatchDimension> found = open_batch(fed_inputs(*model.mutable_graph()));
+  std::set<std::string> leading;
+  for (const BatchDimension& one : found) {
+    if (one.index == 0) leading.insert(one.dim->dim_param());
+  }
+  const auto is_batch = [&](const BatchDimension& one) {
+    const std::string& name = one.dim->dim_param();
+    if (one.index == 0) return name.empty() || batch_name(name);
+    return leading.contains(name);
+  };
+  return !found.empty() && std::all_of(found.begin(), found.end(), is_batch);
+}
+
 Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::string& file) {
   const std::set<std::string> initialisers = initialiser_names(model.graph());
   std::vector<InputInfo> infos;
@@ -172,15 +229,11 @@ Result<std::optional<std::int64_t>> specialise_inputs(wire::Model& model, const 
                                                       const ShapeOptions& options) {
   std::optional<std::int64_t> fixed_batch;
   wire::Graph& graph = *model.mutable_graph();
-  const std::set<std::string> initialisers = initialiser_names(graph);
-  std::vector<wire::ValueInfo*> inputs;
+  std::vector<wire::ValueInfo*> inputs = fed_inputs(graph);
   std::vector<std::string> names;
-  for (wire::ValueInfo& input : *graph.mutable_input()) {
-    if (initialisers.contains(input.name())) continue;
-    inputs.push_back(&input);
-    names.push_back(input.name());
-  }
+  for (const wire::ValueInfo* input : inputs) names.push_back(input->name());
   OPLAT_CHECK(input_infos(model, file));
+  const std::vector<BatchDimension> asked = open_batch(inputs);
   Dimensions symbols(file);
   for (const auto& [name, dims] : options.shapes) {
     const auto at = std::find(names.begin(), names.end(), name);
@@ -192,7 +245,7 @@ Result<std::optional<std::int64_t>> specialise_inputs(wire::Model& model, const 
         apply_shape(*inputs[static_cast<std::size_t>(at - names.begin())], dims, symbols, file));
   }
   if (options.batch) {
-    OPLAT_TRY(rewritten, apply_batch(model, inputs, *options.batch, symbols, file));
+    OPLAT_TRY(rewritten, apply_batch(model, inputs, asked, *options.batch, symbols, file));
     fixed_batch = rewritten;
   }
   OPLAT_CHECK(bind_everywhere(graph, symbols));

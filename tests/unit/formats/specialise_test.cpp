@@ -250,6 +250,47 @@ TEST(Batch, ThatCannotBeRewrittenIsRefusedWithTheReason) {
   expect_usage(recurrent, {.shapes = {}, .batch = 8}, {"GRU", "time for its first dimension"});
 }
 
+TEST(Batch, IsNotThereBecauseOneInputBeginsWithItsNumber) {
+  const wire::Model states =
+      model_with({{"image", {"1", "3", "8", "8"}}, {"h0", {"2", "1", "16"}}});
+  expect_usage(states, {.shapes = {}, .batch = 2},
+               {"--batch 2", "h0[2, 1, 16]", "do not begin with one batch"});
+  expect_usage(states, {.shapes = {}, .batch = 1}, {"do not begin with one batch"});
+  const wire::Model scaled = model_with({{"a", {"1", "3"}}, {"scale", {"2"}}});
+  expect_usage(scaled, {.shapes = {}, .batch = 2}, {"the input 'scale' has one dimension"});
+  EXPECT_EQ(specialised(scaled, {.shapes = {}, .batch = 1}), "a[1,3] scale[2]");
+  EXPECT_EQ(
+      specialised(model_with({{"a", {"2", "3"}}, {"b", {"2", "5"}}}), {.shapes = {}, .batch = 2}),
+      "a[2,3] b[2,5]");
+  EXPECT_EQ(specialised(model_with({{"a", {"2"}}, {"b", {"7"}}}), {.shapes = {}, .batch = 2}),
+            "a[2] b[7]");
+}
+
+TEST(Batch, IsThereWhereAShapeSetsItInTheOpenDimension) {
+  for (const std::string open : {"batch", "?"}) {
+    const wire::Model boxes = model_with({{"a", {open, "3"}}, {"boxes", {"100", "4"}}});
+    EXPECT_EQ(specialised(boxes, {.shapes = {{"a", {2, 3}}}, .batch = 2}), "a[2,3] boxes[100,4]");
+    expect_usage(boxes, {.shapes = {{"a", {2, 3}}}, .batch = 100}, {"--batch 100"});
+  }
+}
+
+TEST(Batch, IsOpenOnlyWhereItPlainlyIsOne) {
+  const auto leaves_open = [](const std::vector<Input>& inputs) {
+    const std::string bytes = model_with(inputs).SerializeAsString();
+    return reader().leaves_batch_open(base::Source::from_bytes("m.onnx", bytes)).value();
+  };
+  EXPECT_TRUE(leaves_open({{"a", {"N", "3"}}}));
+  EXPECT_TRUE(leaves_open({{"a", {"?", "3"}}, {"b", {"5"}}}));
+  EXPECT_TRUE(leaves_open({{"ids", {"batch", "8"}}, {"past", {"2", "batch", "4"}}}));
+  EXPECT_FALSE(leaves_open({{"points", {"1", "N", "3"}}}));
+  EXPECT_FALSE(leaves_open({{"signal", {"1", "3", "b"}}}));
+  EXPECT_FALSE(leaves_open({{"a", {"batch", "3"}}, {"points", {"1", "N", "3"}}}));
+  EXPECT_FALSE(leaves_open({{"a", {"?", "3"}}, {"points", {"1", "N", "3"}}}));
+  EXPECT_FALSE(leaves_open({{"a", {"?", "3"}}, {"b", {"length", "3"}}}));
+  EXPECT_FALSE(leaves_open({{"a", {"length", "3"}}}));
+  EXPECT_FALSE(leaves_open({{"a", {"1", "3"}}}));
+}
+
 /// a -> Reshape to these sizes -> y.
 wire::Model reshaping(const std::vector<std::int64_t>& sizes) {
   wire::Model model = empty_model();
