@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "base/text.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr double kGrowth = 1.002;
 constexpr std::int32_t kMaxBin = 40'000;  // beyond 1e34 ns
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 52;
+constexpr double kMaxNs = 1e18;  // thirty years
 
 std::int32_t bin_of(double ns) {
   if (!(ns > 1)) return 0;
@@ -25,6 +27,16 @@ std::int32_t bin_of(double ns) {
 /// As far, relatively, from one bound of the bin as from the other.
 double centre_of(std::int32_t bin) {
   return bin == 0 ? 1 : 2 * std::pow(kGrowth, bin) / (kGrowth + 1);
+}
+
+/// Counts beyond what any machine reaches stay at the bound, rather than overflow.
+std::int64_t added(std::int64_t a, std::int64_t b) { return a > kMaxCount - b ? kMaxCount : a + b; }
+
+/// Whether a sum may be of `count` times from `min` to `max`. Adding rounds, each time a little.
+bool may_be_sum(double sum, double min, double max, std::int64_t count) {
+  const double times = static_cast<double>(count);
+  const double slack = std::max(1e-9, times * std::numeric_limits<double>::epsilon());
+  return sum >= min * times * (1 - slack) && sum <= max * times * (1 + slack);
 }
 
 }  // namespace
@@ -46,8 +58,8 @@ void TimeSketch::merge(const TimeSketch& other) {
   min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
   max_ = count_ == 0 ? other.max_ : std::max(max_, other.max_);
   sum_ += other.sum_;
-  count_ += other.count_;
-  for (const auto& [bin, count] : other.bins_) bins_[bin] += count;
+  count_ = added(count_, other.count_);
+  for (const auto& [bin, count] : other.bins_) bins_[bin] = added(bins_[bin], count);
 }
 
 std::optional<double> TimeSketch::mean() const {
@@ -115,6 +127,9 @@ Result<TimeSketch> TimeSketch::parse(std::string_view text) {
                         is_in(sketch.min_, sketch.bins_.begin()->first) &&
                         is_in(sketch.max_, sketch.bins_.rbegin()->first);
   if (!in_order) return wrong("the minimum or the maximum is outside of the bins");
+  if (sketch.max_ > kMaxNs) return wrong("a time is longer than thirty years");
+  if (!may_be_sum(sketch.sum_, sketch.min_, sketch.max_, sketch.count_))
+    return wrong("the sum is not one of times from the minimum to the maximum");
   return sketch;
 }
 

@@ -38,7 +38,7 @@ class OpenHandle {
   Opened opened_;
 };
 
-/// Runs a block and checks that every handle has times and that they are finite and not negative.
+/// Runs a block and checks that every handle has times, none negative or longer than thirty years.
 Result<BlockOutcome> checked_block(KernelRunner& runner, const BlockRequest& request);
 
 /// Fills what a block records besides its value.

@@ -67,6 +67,7 @@ Status validate(const Block& block) {
   OPLAT_CHECK(validate_number("reference_compute_ns", block.reference_compute_ns));
   OPLAT_CHECK(validate_number("reference_memory_ns", block.reference_memory_ns));
   OPLAT_CHECK(validate_number("other_load", block.other_load));
+  if (block.inferences) OPLAT_CHECK(base::TimeSketch::parse(block.inferences->text()));
   OPLAT_CHECK(validate_count("pass", block.pass));
   OPLAT_CHECK(validate_count("process", block.process));
   OPLAT_CHECK(validate_count("rounds", block.rounds));

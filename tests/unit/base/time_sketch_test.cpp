@@ -82,6 +82,23 @@ TEST(TimeSketch, TextReadsBack) {
   EXPECT_EQ(TimeSketch::parse("7 3 4 550:1 694:1")->count(), 2);
 }
 
+TEST(TimeSketch, SumsMayBeOffByWhatAddingRounds) {
+  TimeSketch sketch;
+  for (int i = 0; i < 1'000'000; ++i) sketch.add(0.1);
+  EXPECT_TRUE(TimeSketch::parse(sketch.text())) << sketch.text();
+  EXPECT_TRUE(TimeSketch::parse("8.000000001 4 4 694:2"));
+}
+
+TEST(TimeSketch, MergingTheLargestCountsDoesNotOverflow) {
+  const auto most = TimeSketch::parse("18014398509481984 4 4 694:4503599627370496");
+  ASSERT_TRUE(most) << most.error().message;
+  TimeSketch merged;
+  for (int i = 0; i < 5000; ++i) merged.merge(*most);
+  EXPECT_EQ(merged.count(), std::int64_t{1} << 52);
+  EXPECT_EQ(merged.mean(), 4);
+  EXPECT_EQ(merged.quantile(0.5), 4);
+}
+
 TEST(TimeSketch, TextThatCannotBeIsRefused) {
   for (const char* text : {"",
                            "1",
@@ -102,7 +119,14 @@ TEST(TimeSketch, TextThatCannotBeIsRefused) {
                            "1 1 1 0:1 ",
                            "1 1 1 0:9007199254740992",
                            "1 1 1 40001:1",
-                           "1 1 1  0:1"})
+                           "1 1 1  0:1",
+                           "6.9 4 4 694:2",
+                           "9 4 4 694:2",
+                           "0 3 4 550:1 694:1",
+                           "8.1 3 4 550:1 694:1",
+                           "1e308 3 4 550:1 694:1",
+                           "2e18 2e18 2e18 21091:1",
+                           "1e308 1e308 1e308 40000:1"})
     EXPECT_FALSE(TimeSketch::parse(text)) << text;
 }
 

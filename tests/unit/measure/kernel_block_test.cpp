@@ -5,8 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <variant>
 #include <vector>
 
+#include "measure/block_reply.hpp"
 #include "measure/model_block.hpp"
 #include "unit/measure/simulated_runner.hpp"
 
@@ -292,6 +296,36 @@ TEST(ModelBlock, IsTheMedianCallWithTheFirstApart) {
   const auto big = measure_model_block(runner, request);
   EXPECT_EQ(std::get<ModelBlock>(*big).block.rounds, 5);
   EXPECT_EQ(world.open_handles, 0);
+}
+
+/// Answers every block with one time.
+class OneTimeRunner final : public KernelRunner {
+ public:
+  explicit OneTimeRunner(double ns) : ns_(ns) {}
+  Result<OpenOutcome> open(const OpenRequest&) override { return OpenOutcome(Opened{}); }
+  Result<BlockOutcome> block(const BlockRequest&) override {
+    BlockSamples samples;
+    samples.ns = {{ns_}};
+    return BlockOutcome(std::move(samples));
+  }
+  Status close(Handle) override { return {}; }
+
+ private:
+  double ns_;
+};
+
+TEST(CheckedBlock, TimesThatCannotBeAreFailures) {
+  BlockRequest request;
+  request.handles = {1};
+  const auto failed = [&](double ns) {
+    OneTimeRunner runner(ns);
+    const auto outcome = checked_block(runner, request);
+    return std::holds_alternative<table::Failed>(outcome.value());
+  };
+  EXPECT_FALSE(failed(0));
+  EXPECT_FALSE(failed(1e18));
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double ns : {1.1e18, 1e308, infinity, std::nan(""), -1.0}) EXPECT_TRUE(failed(ns));
 }
 
 }  // namespace

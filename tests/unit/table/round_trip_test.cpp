@@ -493,6 +493,9 @@ TEST_F(RoundTrip, ValuesThatNoTableMayHoldAreRefusedBeforeTheyAreWritten) {
   row.method.flags = {"\xff"};
   expect_error(put(row), Code::Input, "UTF-8");
   expect_error(table.add_block(1, {0, 0, nan, {}, {}, 1, 0, 0}), Code::Input, "value_ns");
+  Block block;
+  block.inferences.emplace().add(1e308);
+  expect_error(table.add_model_block(1, block), Code::Input, "longer than thirty years");
   expect_error(table.put_plan({"m", "", "runtime", 1, 0, 0, {}}), Code::Input, "identity");
   expect_error(table.put_row(99, setting, std::nullopt, sample_row(kRelu, 5)), Code::Input,
                "FOREIGN KEY");
