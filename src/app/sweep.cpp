@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <map>
 #include <utility>
 
+#include "base/text.hpp"
 #include "compat/registry.hpp"
 
 namespace oplat::app {
@@ -61,6 +64,30 @@ void add_error(SweepResult& result, const std::vector<std::string>& models, cons
   if (!result.first_error) result.first_error = error;
 }
 
+/// The reasons of the models of a campaign. Models of one file name have theirs in order; those
+/// that are one model share one.
+class Reasons {
+ public:
+  explicit Reasons(const measure::Summary& summary) : budget_ended_(summary.budget_ended) {
+    for (const auto& refusal : summary.refusals) of_name_[refusal.key].push_back(&refusal.reason);
+  }
+  std::string next(const std::string& model) {
+    const std::string name = std::filesystem::path(model).filename().string();
+    const auto found = of_name_.find(name);
+    if (found == of_name_.end())
+      return budget_ended_ ? "it has no time; set a larger --budget, unless a warning says why"
+                           : "it could not be measured";
+    std::size_t& used = used_[name];
+    const auto& reasons = found->second;
+    return *reasons[std::min(used++, reasons.size() - 1)];
+  }
+
+ private:
+  bool budget_ended_;
+  std::map<std::string, std::vector<const std::string*>> of_name_;
+  std::map<std::string, std::size_t> used_;
+};
+
 void add_lines(SweepResult& result, const std::vector<std::string>& models, const SweepPlace& place,
                const report::Measurement& measurement, const measure::Summary& summary) {
   if (result.sweep.setting.runtime.empty()) {
@@ -70,6 +97,7 @@ void add_lines(SweepResult& result, const std::vector<std::string>& models, cons
   result.refusals.insert(result.refusals.end(), summary.refusals.begin(), summary.refusals.end());
   result.interrupted = result.interrupted || summary.interrupted;
   result.budget_ended = result.budget_ended || summary.budget_ended;
+  Reasons reasons(summary);
   for (const std::string& model : models) {
     const auto line = std::find_if(measurement.models.begin(), measurement.models.end(),
                                    [&](const auto& one) { return one.path == model; });
@@ -77,11 +105,10 @@ void add_lines(SweepResult& result, const std::vector<std::string>& models, cons
         .path = model, .threads = place.threads, .batch = place.batch.value_or(1)};
     if (line != measurement.models.end()) {
       point.batch = line->batch;
-      point.latency_ns = line->mean_ns();
+      point.latency_ns = line->timing.median_ns;
       point.inferences = line->inferences;
     } else {
-      point.error = "it could not be measured";
-      if (!summary.refusals.empty()) point.error = summary.refusals.front().reason;
+      point.error = reasons.next(model);
     }
     result.sweep.points.push_back(std::move(point));
   }
@@ -93,6 +120,22 @@ Result<SweepResult> finished(SweepResult result) {
                                [](const auto& point) { return point.latency_ns.has_value(); });
   if (!any && result.first_error) return fail(*result.first_error);
   return result;
+}
+
+/// Points are compared by one statistic: the mean of single inferences where all have them.
+Result<SweepResult> finished_measurement(SweepResult result, Events& events) {
+  auto& sweep = result.sweep;
+  sweep.means = std::all_of(sweep.points.begin(), sweep.points.end(), [](const auto& point) {
+    return !point.latency_ns || point.inferences;
+  });
+  for (auto& point : sweep.points)
+    if (sweep.means && point.latency_ns) point.latency_ns = point.inferences->mean_ns;
+  if (!sweep.means)
+    events.warn(
+        fmt::format("single inferences of some points are not known; the latency of all is "
+                    "the {}",
+                    report::kBlockStatistic));
+  return finished(std::move(result));
 }
 
 bool ends_a_sweep(const Error& error) {
@@ -120,7 +163,7 @@ Result<SweepResult> measure_sweep(const MeasureRequest& request, const SweepAxes
     add_lines(result, request.models, place, made->measurement, made->summary);
     if (result.interrupted) break;
   }
-  return finished(std::move(result));
+  return finished_measurement(std::move(result), events);
 }
 
 Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes& axes,
@@ -134,6 +177,7 @@ Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes
     one.runtime.threads = place.threads;
     one.inputs.shapes.batch = place.batch;
     one.campaign.budget_s = budget.next();
+    one.campaign.need_inferences = true;
     auto made = profile(one, events);
     if (!made) {
       if (ends_a_sweep(made.error())) return fail(std::move(made).error());
@@ -144,10 +188,36 @@ Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes
     add_lines(result, request.models, place, made->measured, made->summary);
     if (result.interrupted) break;
   }
-  return finished(std::move(result));
+  return finished_measurement(std::move(result), events);
 }
 
 namespace {
+
+/// Code::Usage if a later point is not of the device and runtime that the document names.
+Status check_same_rows(const report::Sweep& sweep, const predict::Prediction& later) {
+  const auto differs = [](std::string_view what, const std::string& is, const std::string& first,
+                          std::string_view flag) -> Status {
+    if (is == first) return {};
+    return fail(Code::Usage,
+                "its rows are of {} {}, those of the first point of {}; give {} to compare points "
+                "of one",
+                what, base::printable(is, 400), base::printable(first, 400), flag);
+  };
+  const table::Setting& setting = later.setting;
+  OPLAT_CHECK(differs("device", later.device.name, sweep.device.name, "--device"));
+  OPLAT_CHECK(differs("runtime", setting.runtime, sweep.setting.runtime, "--runtime"));
+  OPLAT_CHECK(differs("version", setting.version, sweep.setting.version, "--runtime-version"));
+  OPLAT_CHECK(differs("precision", setting.precision, sweep.setting.precision, "--precision"));
+  std::map<std::string, std::string> all = setting.options;
+  all.insert(sweep.setting.options.begin(), sweep.setting.options.end());
+  const auto value = [](const table::Setting& of, const std::string& name) {
+    const auto found = of.options.find(name);
+    return fmt::format("{}={}", name, found == of.options.end() ? "" : found->second);
+  };
+  for (const auto& [name, unused] : all)
+    OPLAT_CHECK(differs("option", value(setting, name), value(sweep.setting, name), "--option"));
+  return {};
+}
 
 void predict_point(SweepResult& result, const PredictRequest& request, const SweepPlace& place,
                    Events& events) {
@@ -167,6 +237,10 @@ void predict_point(SweepResult& result, const PredictRequest& request, const Swe
   if (result.sweep.setting.runtime.empty()) {
     result.sweep.device = prediction.device;
     result.sweep.setting = prediction.setting;
+  }
+  if (const Status same = check_same_rows(result.sweep, prediction); !same) {
+    add_error(result, {request.model}, place, same.error());
+    return;
   }
   for (const std::string& warning : prediction.warnings)
     events.warn(fmt::format("threads {}, batch {}: {}", prediction.setting.threads,

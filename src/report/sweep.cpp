@@ -39,7 +39,8 @@ std::vector<TextTable::Column> columns_of(const Sweep& sweep, bool several) {
   columns.push_back({"threads", Align::Right});
   columns.push_back({"batch", Align::Right});
   if (sweep.measured) {
-    for (const char* title : {"mean", "p50", "p99"}) columns.push_back({title, Align::Right});
+    for (const char* title : {sweep.means ? "mean" : "latency", "p50", "p99"})
+      columns.push_back({title, Align::Right});
   } else {
     columns.push_back({"latency", Align::Right});
     columns.push_back({level_text(sweep.level), Align::Right});
@@ -115,8 +116,9 @@ void print_document(const Sweep& sweep, std::ostream& out) {
   table.print(out);
   for (const Sweep::Point& point : sweep.points) {
     if (point.error.empty()) continue;
-    out << fmt::format("threads {}, batch {}: {}\n", point.threads, point.batch,
-                       base::printable(point.error, 2000));
+    out << fmt::format("{}threads {}, batch {}: {}\n",
+                       several ? sweep_file_name(point.path) + ", " : "", point.threads,
+                       point.batch, base::printable(point.error, 2000));
   }
 }
 

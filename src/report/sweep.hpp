@@ -18,7 +18,7 @@ struct Sweep {
     std::string path;
     std::int64_t threads = 1;
     std::int64_t batch = 1;
-    /// Of one inference of the whole batch: the mean of those measured, or the prediction;
+    /// Of one inference of the whole batch: the measured statistic of the sweep, or the prediction;
     /// std::nullopt if `error` says why there is none.
     std::optional<double> latency_ns = std::nullopt;
     std::optional<base::Interval> interval = std::nullopt;           ///< of a prediction
@@ -28,7 +28,9 @@ struct Sweep {
     [[nodiscard]] std::optional<double> images_per_s() const;
   };
   bool measured = true;  ///< else predicted
-  double level = 0.9;    ///< of intervals
+  /// Measured latencies are means of single inferences; else all are the block statistic.
+  bool means = true;
+  double level = 0.9;  ///< of intervals
   std::vector<Point> points;
   table::Device device;
   table::Setting setting;  ///< of the points; its threads are the first one's

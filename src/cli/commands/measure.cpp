@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat measure MODEL...: whole models, end to end.
+#include <algorithm>
 #include <memory>
 
 #include "app/measure_models.hpp"
@@ -43,6 +44,38 @@ Status check_gate(const std::optional<Gate>& gate, std::string_view subject,
                     : "; measure into a new --table");
 }
 
+/// A limit is not met by what was not measured. `reason`: why it was not, if that is known.
+Status unmeasured(std::string_view subject, std::string_view reason) {
+  return fail(Code::GateNotMet, "{}: it was not measured, and --max-latency is not met{}{}",
+              base::printable(subject, 400), reason.empty() ? "" : ": ",
+              base::printable(reason, 2000));
+}
+
+/// Code::GateNotMet, all of it said, if a model or point is above the limit or was not measured.
+Status check_gates(const std::optional<Gate>& gate, const report::Sweep& sweep) {
+  if (!gate) return {};
+  std::vector<Status> checks;
+  for (const auto& point : sweep.points) {
+    const std::string subject =
+        fmt::format("{} with threads {} and batch {}", point.path, point.threads, point.batch);
+    checks.push_back(point.latency_ns ? check_gate(gate, subject, point.inferences)
+                                      : unmeasured(subject, point.error));
+  }
+  return report_gates(checks);
+}
+Status check_gates(const std::optional<Gate>& gate, const std::vector<std::string>& models,
+                   const report::Measurement& measurement) {
+  if (!gate) return {};
+  std::vector<Status> checks;
+  for (const std::string& model : models) {
+    const auto line = std::find_if(measurement.models.begin(), measurement.models.end(),
+                                   [&](const auto& one) { return one.path == model; });
+    checks.push_back(line != measurement.models.end() ? check_gate(gate, model, line->inferences)
+                                                      : unmeasured(model, ""));
+  }
+  return report_gates(checks);
+}
+
 /// What ends the command where not all was measured.
 Result<int> ending(const MeasureFlags& flags, bool interrupted) {
   if (interrupted)
@@ -62,12 +95,10 @@ Result<int> run_measure_sweep(const MeasureFlags& flags, const app::MeasureReque
     warnings.push_back(fmt::format("{}: {}: {}", refusal.key, refusal.outcome, refusal.reason));
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{result.sweep, {}, warnings}));
   OPLAT_TRY(ended, ending(flags, result.interrupted));
-  for (const auto& point : result.sweep.points)
-    if (point.error.empty())
-      OPLAT_CHECK(check_gate(
-          gate,
-          fmt::format("{} with threads {} and batch {}", point.path, point.threads, point.batch),
-          point.inferences));
+  const auto& points = result.sweep.points;
+  if (std::none_of(points.begin(), points.end(), [](const auto& one) { return one.latency_ns; }))
+    return fail(Code::Runtime, "no model could be measured");
+  OPLAT_CHECK(check_gates(gate, result.sweep));
   if (result.first_error) return fail(*result.first_error);
   return ended;
 }
@@ -102,8 +133,7 @@ Result<int> run_measure(const MeasureFlags& flags) {
   OPLAT_TRY(ended, ending(flags, result.summary.interrupted));
   if (result.summary.models.measured() == 0)
     return fail(Code::Runtime, "no model could be measured");
-  for (const auto& line : result.measurement.models)
-    OPLAT_CHECK(check_gate(gate, line.path, line.inferences));
+  OPLAT_CHECK(check_gates(gate, flags.models, result.measurement));
   return ended;
 }
 
@@ -130,8 +160,8 @@ void add_measure(const Command& app) {
   command.footer(
       R"(
 Mean, p50, p90, p99 and max are of single inferences, one after the other, each of the whole batch.
---max-latency exits with 7 if a model is above it, or if --gate-on asks for p99 and fewer than 100
-inferences were measured.
+--max-latency exits with 7 if a model is above it or was not measured, or if --gate-on asks for p99
+and fewer than 100 inferences were measured.
 Examples:
   oplat measure net.onnx --runtime onnxruntime --threads 1,2 --batch 1,2,4,8
   oplat measure net.onnx --runtime onnxruntime --max-latency 5ms --gate-on p99)");

@@ -34,7 +34,11 @@ Result<int> run_profile_sweep(const ProfileFlags& flags, const app::ProfileReque
   if (request.models.empty())
     return fail(Code::Usage, "several --threads or --batch need models; give --model FILE");
   Status printed;
+  int profiled = 0;
+  int failed = 0;
   const auto print_one = [&](const app::ProfileResult& one) {
+    ++profiled;
+    if (one.every_kernel_failed()) ++failed;
     events.finish();
     if (printed && flags.form.form() == "text" && flags.form.out.empty())
       printed = print_report(
@@ -51,6 +55,10 @@ Result<int> run_profile_sweep(const ProfileFlags& flags, const app::ProfileReque
     return fail(Code::Interrupted,
                 "stopped; what was measured is kept; run the same command to resume");
   if (result.first_error) return fail(*result.first_error);
+  if (failed > 0)
+    return fail(Code::Runtime,
+                "every kernel failed in {} of {} settings; the reasons are above and in the table",
+                failed, profiled);
   return kDone;
 }
 

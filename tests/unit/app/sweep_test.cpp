@@ -15,6 +15,7 @@ namespace oplat::app {
 namespace {
 
 using test::must;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -35,6 +36,44 @@ TEST_F(SweepTest, MeasuresEachPointAndKeepsTheErrorsOfSome) {
   EXPECT_FALSE(result.sweep.points[1].error.empty());
   EXPECT_TRUE(result.first_error);
   EXPECT_EQ(result.sweep.device.name, "bench");
+}
+
+TEST_F(SweepTest, ReplayedPointsAreComparedByBlocksWhichIsSaid) {
+  MeasureRequest request;
+  request.models = {path(kModel)};
+  request.runtime = replay();
+  const SweepResult result = must(measure_sweep(request, {{1}, {1, 2}}, events_));
+  EXPECT_FALSE(result.sweep.means);
+  EXPECT_THAT(events_.warnings, Contains(HasSubstr("single inferences of some points")));
+}
+
+TEST_F(SweepTest, EachModelHasItsOwnReason) {
+  const std::string bytes = must(base::read_file(path(kModel), 1 << 20));
+  {
+    auto table = must(table::Table::open(path("recorded.oplat"), table::Mode::Write));
+    for (const std::string name : {"b.onnx", "c.onnx"}) {
+      must(base::write_file(path(name), bytes));
+      table::Plan plan;
+      plan.model = name;
+      plan.identity = std::string(31, '0') + name.front();
+      plan.kernels = {{"n0", key(1), 1}};
+      must(table.put_plan(plan));
+      table::ModelRow row;
+      row.name = name;
+      row.plan_identity = plan.identity;
+      row.outcome = table::Failed{"reason of " + name};
+      must(table.put_model_row(must(table.devices()).front().first,
+                               must(table.settings()).front().first, std::nullopt, row));
+    }
+  }
+  MeasureRequest request;
+  request.models = {path("b.onnx"), path(kModel), path("c.onnx")};
+  request.runtime = replay();
+  const SweepResult result = must(measure_sweep(request, {{1}, {1}}, events_));
+  ASSERT_EQ(result.sweep.points.size(), 3U);
+  EXPECT_THAT(result.sweep.points[0].error, HasSubstr("reason of b.onnx"));
+  EXPECT_TRUE(result.sweep.points[1].latency_ns);
+  EXPECT_THAT(result.sweep.points[2].error, HasSubstr("reason of c.onnx"));
 }
 
 TEST_F(SweepTest, NothingMeasuredIsTheFirstError) {
@@ -58,6 +97,36 @@ TEST(PredictSweep, AsksForEveryNumberOfThreads) {
   EXPECT_THAT(result.sweep.points[1].error, HasSubstr("threads"));
   EXPECT_EQ(result.sweep.points[2].path, made.faster());
   EXPECT_EQ(result.sweep.points[2].latency_ns, 1000);
+}
+
+TEST(PredictSweep, PointsOfAnotherDeviceOrVersionAreErrors) {
+  testing::PredictedTable made;
+  const std::string hash = must(plan::model_hash(made.faster()));
+  const auto add = [&](table::DeviceId device, const table::Setting& setting) {
+    const auto id = made.small().setting(setting);
+    made.small().row(device, id, test::kCopy250, std::nullopt, test::timing(7000));
+    table::Plan plan;
+    plan.model = "faster.onnx";
+    plan.identity = plan::identity(hash, {}, setting, "", {});
+    plan.kernels = {{"a", test::kCopy250, 1}};
+    must(made.small().table().put_plan(plan));
+  };
+  add(made.small().device("other"), test::setting_of(2));
+  add(made.device(), test::setting_of(4, "replay", "2.0"));
+  add(made.device(), test::setting_of(8));
+  CollectedEvents events;
+  PredictRequest request;
+  request.table = made.path();
+  const SweepResult result = must(
+      predict_sweep(request, std::vector<std::string>{made.faster()}, {{1, 2, 4, 8}, {}}, events));
+  ASSERT_EQ(result.sweep.points.size(), 4U);
+  EXPECT_EQ(result.sweep.device.name, "desk");
+  EXPECT_EQ(result.sweep.points[0].latency_ns, 1000);
+  EXPECT_THAT(result.sweep.points[1].error, HasSubstr("give --device"));
+  EXPECT_EQ(result.sweep.points[1].latency_ns, std::nullopt);
+  EXPECT_THAT(result.sweep.points[2].error, HasSubstr("give --runtime-version"));
+  EXPECT_EQ(result.sweep.points[3].latency_ns, 7000);
+  EXPECT_EQ(result.first_error->code, Code::Usage);
 }
 
 /// Collects what is said in passing.

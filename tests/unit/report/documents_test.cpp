@@ -444,6 +444,15 @@ TEST(SweepDocument, MarksWhatIsBest) {
               HasSubstr("\nnets/a.onnx,2,4,,,,,,,,,,,false,false,out of memory\n"));
 }
 
+TEST(SweepDocument, ErrorsOfSeveralModelsNameThem) {
+  Sweep sweep = sample_sweep();
+  sweep.points[3].path = "nets/b.onnx";
+  EXPECT_THAT(rendered("text", sweep), HasSubstr("\nb.onnx, threads 2, batch 4: out of memory\n"));
+  EXPECT_THAT(rendered("text", sweep), HasSubstr(" mean "));
+  sweep.means = false;
+  EXPECT_THAT(rendered("text", sweep), Not(HasSubstr(" mean ")));
+}
+
 TEST(SweepDocument, PredictionsHaveIntervals) {
   Sweep sweep = sample_sweep();
   sweep.measured = false;
