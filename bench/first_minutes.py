@@ -40,7 +40,7 @@ USERS = (
     )),
     ("An architect with candidates", (
         ("Learn what was not measured, once", f"oplat fit {TABLE}"),
-        ("Rank them", f"printf '%s\\n' {MOBILENET} {VIT} {RESNET} models/tests/tiny_cnn.onnx > nets.txt; oplat predict --list nets.txt --table {TABLE}"),
+        ("Rank them", f"printf '%s\\n' {MOBILENET} {VIT} {RESNET} models/resnet18.onnx > nets.txt; oplat predict --list nets.txt --table {TABLE}"),
         ("Which setting meets 10 ms?", f"oplat advise {MOBILENET} --table {TABLE} --max-latency 10ms"),
     )),
     ("A user of an original (MMT)", (
@@ -53,12 +53,16 @@ USERS = (
         ("Predict", f"examples-build/predict_from_table {TABLE} {MOBILENET}"),
     )),
 )
-OPS = """- packages: [torch.nn]
-- Conv2d:
-    in_channels: [16, 32]
-    out_channels: [32]
-    kernel_size: [1, 3]
-    input_shape: [[1, 16, 56, 56], [1, 32, 28, 28]]
+OPS = """torch.nn:
+  Conv2d:
+    in_channels: [3, 64]
+    out_channels: [64]
+    kernel_size: [3, 5]
+    padding: [0]
+    input_shape: [[1, 3, 224, 224], [1, 64, 56, 56]]
+  ReLU:
+    no_params: true
+    input_shape: [[1, 64, 112, 112]]
 """
 
 
