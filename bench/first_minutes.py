@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What four new users type after scripts/demo, and what they see, with the time of each step; writes docs/results/first-minutes.md.
 
-Each command runs in a terminal of 80 columns (a pseudo-terminal), in the folder of the checkout, by the release build and the table that scripts/demo made.
+Each command runs in a terminal of 80 columns (a pseudo-terminal), in the folder of the checkout, by the release build (scripts/build release) and the table that scripts/demo
+made.
 Long outputs are cut in the middle, and say so.
 """
 import argparse
@@ -48,7 +49,7 @@ USERS = (
         ("My table", "oplat import meta_latency.pkl --format mmt --device phone --table phone.oplat && oplat table rows phone.oplat"),
     )),
     ("A C++ developer", (
-        ("Install", "cmake --install build/release --prefix installed > /dev/null; ls installed/include/oplat"),
+        ("Install, after scripts/build release", "cmake --install build/release --prefix installed > /dev/null; ls installed/include/oplat"),
         ("Build the examples", "cmake -S examples -B examples-build -DCMAKE_PREFIX_PATH=$PWD/installed > /dev/null && cmake --build examples-build 2>&1 | tail -1"),
         ("Predict", f"examples-build/predict_from_table {TABLE} {MOBILENET}"),
     )),
