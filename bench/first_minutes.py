@@ -89,7 +89,7 @@ def in_terminal(command, folder):
     seconds = time.monotonic() - begin
     os.close(parent)
     # What a line was before it was written over (progress) is not seen.
-    lines = [line.rstrip("\r").split("\r")[-1] for line in CONTROL.sub(b"", output).decode(errors="replace").split("\n")]
+    lines = [line.rstrip("\r").split("\r")[-1].expandtabs() for line in CONTROL.sub(b"", output).decode(errors="replace").split("\n")]
     return [line for line in lines if not re.match(r"\w+: \d+/\d+ ", line)], seconds
 
 
