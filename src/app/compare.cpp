@@ -19,6 +19,8 @@ Result<CompareResult> compare(const CompareRequest& request, Events& events) {
   options.level = request.options.level;
   options.missing = request.options.missing;
   options.profile = request.options.estimator;
+  // As predict: a measured model teaches nothing of its own prediction.
+  OPLAT_TRY(unseen, UnseenByFit::create(table, selection, predict::kMinConformalModels - 1));
   CompareResult result;
   result.mismatch = selection.mismatch;
   for (std::size_t i = 0; i < request.models.size(); ++i) {
@@ -27,9 +29,6 @@ Result<CompareResult> compare(const CompareRequest& request, Events& events) {
     WarningsInto collected(warnings, events);
     OPLAT_TRY(planned, plan_model(table, selection, model, request.inputs, request.plan,
                                   request.rows, collected));
-    // As predict: a measured model teaches nothing of its own prediction.
-    OPLAT_TRY(unseen,
-              UnseenByFit::create(table, planned.selection, predict::kMinConformalModels - 1));
     const predict::Selection chosen =
         unseen.selection_for(planned.selection, planned.plan.identity);
     OPLAT_TRY(prediction, predict::predict(table, chosen, planned.plan, options));

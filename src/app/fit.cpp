@@ -131,13 +131,16 @@ Result<UnseenByFit> UnseenByFit::create(const table::Table& table,
   OPLAT_TRY(load, predict::load_of_models(table, selection));
   if (load.timings > most_models) return unseen;
   OPLAT_TRY(models, predict::LeaveOneOut::prepare(table, selection, {}));
+  unseen.settings_ = selection.setting_ids;
   unseen.models_ = std::make_shared<const predict::LeaveOneOut>(std::move(models));
   return unseen;
 }
 
 predict::Selection UnseenByFit::selection_for(predict::Selection selection,
                                               const std::string& plan_identity) const {
-  if (models_ && selection.fit) selection.fit = models_->without(plan_identity);
+  if (models_ && selection.fit && selection.setting_ids == settings_ &&
+      models_->holds(plan_identity))
+    selection.fit = models_->without(plan_identity);
   return selection;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/events.hpp"
 #include "app/learning.hpp"
@@ -67,12 +68,14 @@ class UnseenByFit {
   /// Of a table with more models than that, the fit stays as it is: one is little of it.
   static Result<UnseenByFit> create(const table::Table& table, const predict::Selection& selection,
                                     std::int64_t most_models);
-  /// The same rows with another fit, or none if the only model is left out.
+  /// Rows as `selection` of create(), with another fit if the table has measured this model, or
+  /// without one if it is the only one. All other rows and models keep the fit that they have.
   [[nodiscard]] predict::Selection selection_for(predict::Selection selection,
                                                  const std::string& plan_identity) const;
 
  private:
   std::shared_ptr<const predict::LeaveOneOut> models_;  ///< null: the fit stays
+  std::vector<table::SettingId> settings_;
 };
 
 /// What `oplat fit` says of them.

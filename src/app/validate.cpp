@@ -67,7 +67,6 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
   filter.fitted = request.fitted;
   OPLAT_TRY(selection, select_rows(table, filter));
   OPLAT_TRY(planned, plan_models(session, request.models, request.inputs, events));
-  OPLAT_TRY(stored, measured_models(table, planned, session.setting, session.device));
   OPLAT_TRY(unseen, UnseenByFit::create(table, selection, kMaxModelsLeftOut));
   ValidateResult result;
   OPLAT_TRY(rows, model_times(request, session, table, planned, result.refusals, events));
@@ -83,8 +82,7 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
     }
     predict::Options how;
     how.level = request.level;
-    predict::Selection chosen = selection;
-    if (stored[i]) chosen = unseen.selection_for(selection, planned[i].plan.identity);
+    const predict::Selection chosen = unseen.selection_for(selection, planned[i].plan.identity);
     OPLAT_TRY(prediction, predict::predict(table, chosen, planned[i].plan, how));
     prediction.model = planned[i].plan.model;
     add_distinct(validation.warnings, prediction.warnings);

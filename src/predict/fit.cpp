@@ -146,6 +146,7 @@ class Fitting {
 
   Result<FitResult> run();
   Status prepare();
+  [[nodiscard]] bool holds_plan(const std::string& identity) const;
   [[nodiscard]] std::optional<CompositionFit> without_plan(const std::string& identity) const;
 
  private:
@@ -432,6 +433,12 @@ Status Fitting::prepare() {
   return collect();
 }
 
+bool Fitting::holds_plan(const std::string& identity) const {
+  return std::any_of(models_.begin(), models_.end(), [&](const FitCandidate& model) {
+    return model.row.row.plan_identity == identity;
+  });
+}
+
 std::optional<CompositionFit> Fitting::without_plan(const std::string& identity) const {
   std::set<std::string> out;
   for (const FitCandidate& model : models_) {
@@ -494,6 +501,10 @@ Result<LeaveOneOut> LeaveOneOut::prepare(const table::Table& table, Selection se
   auto impl = std::make_unique<Impl>(table, std::move(selection), std::move(request));
   OPLAT_CHECK(impl->fitting.prepare());
   return LeaveOneOut(std::move(impl));
+}
+
+bool LeaveOneOut::holds(const std::string& plan_identity) const {
+  return impl_->fitting.holds_plan(plan_identity);
 }
 
 std::optional<CompositionFit> LeaveOneOut::without(const std::string& plan_identity) const {

@@ -72,6 +72,8 @@ class LeaveOneOut {
   LeaveOneOut(LeaveOneOut&&) noexcept;
   LeaveOneOut& operator=(LeaveOneOut&&) noexcept;
   ~LeaveOneOut();
+  /// Whether a model of this plan is among those that fits may use.
+  [[nodiscard]] bool holds(const std::string& plan_identity) const;
   /// As FitResult::fit, from all models but the one of this plan and its group (an unknown plan:
   /// all of them); std::nullopt if there is no other.
   [[nodiscard]] std::optional<CompositionFit> without(const std::string& plan_identity) const;

@@ -548,6 +548,8 @@ TEST_F(FitTest, WithoutTheOnlyModelThereIsNoFit) {
   const LeaveOneOut models = must(LeaveOneOut::prepare(small_.table(), selection, {}));
   EXPECT_FALSE(models.without("plan of net.onnx"));
   EXPECT_TRUE(models.without("another"));
+  EXPECT_TRUE(models.holds("plan of net.onnx"));
+  EXPECT_FALSE(models.holds("another"));
 }
 
 TEST_F(FitTest, NoModelIsTooFew) {
