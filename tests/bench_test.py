@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What bench/ and scripts/zoo compute without measuring: halves of families, keys, spaces."""
+import sys
+import unittest
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "bench")]
+
+import inventory  # noqa: E402
+from lib import keys, space_page  # noqa: E402
+from lib.halves import in_inventory  # noqa: E402
+
+CONV = ("com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}"
+        "(f32[1,64,56,56],f32c[64,64,3,3],f32c[64],f32[1,64,56,56])->(&3)")
+DEPTHWISE = "Conv/11{dilations=[1,1],group=32,kernel_shape=[5,5],pads=[2,2,2,2],strides=[2,2]}(f32[1,32,8,8],f32c[32,1,5,5])->(f32[1,32,4,4])"
+PRODUCT = "MatMul/13{}(f32[1,16,64],f32c[64,32])->(f32[1,16,32])"
+RESHAPE = "Reshape/13{allowzero=0}(f32[1,4,4],i64c[2]=[1,16])->(f32[1,16])"
+LSTM = ("LSTM/14{activations=[Sigmoid,Tanh,Tanh],direction=forward,hidden_size=8,input_forget=0,layout=0}"
+        "(f32[20,4,64],f32c[1,32,64],f32c[1,32,8],f32c[1,64],-,f32c[1,4,8])->(f32[20,1,4,8],-,-)")
+QUANTISED = "QLinearConv/10{group=1,kernel_shape=[1,1]}(u8[1,8,4,4],f32c[],u8c[],i8c[16,8,1,1],f32c[16],i8c[16],f32c[],u8c[],i32c[16])->(u8[1,16,4,4])"
+
+
+class Halves(unittest.TestCase):
+    def test_a_hash_of_the_name_decides(self):
+        self.assertTrue(in_inventory("mobilenet_v2"))
+        self.assertFalse(in_inventory("mobilenet_v3"))
+
+
+class Keys(unittest.TestCase):
+    def test_parts(self):
+        kernel = keys.parse_key(CONV)
+        self.assertEqual((kernel.domain, kernel.op, kernel.tags), ("com.microsoft.nchwc", "Conv", {"block": "16"}))
+        self.assertEqual(kernel.attributes["kernel_shape"], "[3,3]")
+        self.assertEqual(kernel.operands[1], keys.Tensor("f32", True, (64, 64, 3, 3)))
+        self.assertEqual(kernel.results, [kernel.operands[3]])
+        self.assertEqual(keys.parse_key(LSTM).operands[4], None)
+
+    def test_brackets_in_quoted_words_part_nothing(self):
+        kernel = keys.parse_key('torch:module{class="a.B",repr="B(\\n  (c): \\"}{D,E\\")"}(f32[1,2])->(f32[?,2])')
+        self.assertEqual(list(kernel.attributes), ["class", "repr"])
+        self.assertEqual(kernel.results[0].dims, None)
+
+    def test_work(self):
+        self.assertEqual(keys.flops_of(keys.parse_key(CONV)), 2 * 64 * 56 * 56 * 64 * 9)
+        self.assertEqual(keys.flops_of(keys.parse_key(DEPTHWISE)), 2 * 32 * 16 * 25)
+        self.assertEqual(keys.flops_of(keys.parse_key(PRODUCT)), 2 * 16 * 32 * 64)
+        self.assertEqual(keys.flops_of(keys.parse_key(LSTM)), 2 * 20 * 4 * (32 * 64 + 32 * 8))
+        self.assertEqual(keys.bytes_of(keys.parse_key(PRODUCT)), 4 * (16 * 64 + 64 * 32 + 16 * 32))
+
+    def test_classes(self):
+        names = [keys.class_of(keys.parse_key(key)) for key in (CONV, DEPTHWISE, PRODUCT, LSTM, QUANTISED)]
+        self.assertEqual(names, ["convolution 3x3, blocked", "depthwise convolution 5x5", "product with weights (MatMul)", "LSTM", "convolution 1x1, 8 bits"])
+
+    def test_views_and_empty_calls(self):
+        self.assertTrue(keys.parse_key(RESHAPE).is_view)
+        self.assertFalse(keys.parse_key(RESHAPE.replace("Reshape/13", "Reshape/13@copied=1")).is_view)
+        self.assertTrue(keys.parse_key("Slice/13{}(f32[1,4])->(f32[0,4])").is_empty)
+        self.assertFalse(keys.parse_key(PRODUCT).is_empty)
+
+
+@dataclass
+class FakeRecipe:
+    family: str
+    precision: str = "fp32"
+
+
+def network(name, family, counts, precision="fp32", batch=0):
+    return inventory.Network(name, FakeRecipe(family, precision), batch, counts)
+
+
+class Space(unittest.TestCase):
+    NETWORKS = [network("a", "x", {CONV: 3, PRODUCT: 1}), network("a_int8", "x", {QUANTISED: 2}, "int8"), network("b", "y", {CONV: 1, LSTM: 1})]
+
+    def test_views_are_not_counted(self):
+        document = {"kernels": [{"key": CONV, "count": 2}, {"key": RESHAPE, "count": 1}, {"key": CONV, "count": 1}, {"key": PRODUCT, "count": 0}]}
+        self.assertEqual(inventory.counted(document), {CONV: 3})
+
+    def test_networks_name_kernels_by_position(self):
+        lines = inventory.space_text("tiny", ["Two families."], self.NETWORKS).splitlines()
+        self.assertIn("format: oplat.kernel-space/1", lines)
+        listed = [line.strip()[3:-1] for line in lines if line.startswith("  - '")]
+        self.assertEqual(listed, [CONV, QUANTISED, LSTM, PRODUCT], "the most executed class first")
+        self.assertEqual(lines[-3:], ['- {name: a, family: x, precision: fp32, kernels: "0*3 3"}', '- {name: a_int8, family: x, precision: int8, kernels: "1*2"}',
+                                      '- {name: b, family: y, precision: fp32, kernels: "0 2"}'])
+
+    def test_every_family_comes_before_further_sizes(self):
+        many = [network(name, family, {f"Relu/14{{}}(f32[{i}])->(&0)": 1 for i in some})
+                for name, family, some in (("a1", "a", range(10)), ("a2", "a", range(10, 30)), ("b1", "b", range(40, 80)))]
+        limit, inventory.MAX_KERNELS = inventory.MAX_KERNELS, 60
+        try:
+            taken, left = inventory.chosen(many)
+        finally:
+            inventory.MAX_KERNELS = limit
+        self.assertEqual(([n.name for n in taken], [n.name for n in left]), (["a1", "b1"], ["a2"]))
+
+    def test_the_section_names_classes_and_families(self):
+        content = "\n".join(space_page.section(self.NETWORKS, [network("c", "z", {})], "x" * 2048))
+        for words in ("4 kernels of 3 networks (2 fp32 and 1 int8", "Families: x, y.", "Left out: c.", "| convolution 3x3, blocked | 1 | 2 | 50.0 % |"):
+            self.assertIn(words, content)
+
+
+if __name__ == "__main__":
+    unittest.main()
