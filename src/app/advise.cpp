@@ -172,10 +172,26 @@ bool is_better(const Choice& a, const Choice& b) {
 
 }  // namespace
 
-Result<report::AdviceReport> advise(const AdviseRequest& request, Events& events) {
+namespace {
+
+/// What is wrong with the request before any table is opened.
+Status check_advise_request(const AdviseRequest& request) {
   if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
+  return {};
+}
+
+}  // namespace
+
+Result<report::AdviceReport> advise(const AdviseRequest& request, Events& events) {
+  OPLAT_CHECK(check_advise_request(request));
   OPLAT_TRY(table, open_table(request.table, {}, events));
+  return advise(request, table, events);
+}
+
+Result<report::AdviceReport> advise(const AdviseRequest& request, OpenedTable& table,
+                                    Events& events) {
+  OPLAT_CHECK(check_advise_request(request));
   OPLAT_TRY(device, device_of(table.table(), request.rows));
   OPLAT_TRY(settings, settings_of(table.table(), device.first, device.second, request.rows));
   if (settings.empty())

@@ -31,5 +31,9 @@ struct AdviseRequest {
 /// what measures it. Code::Input: model or table; Code::Usage: several devices; Code::Refused: no
 /// rows for the filter; Code::Interrupted once `events` say cancelled.
 Result<report::AdviceReport> advise(const AdviseRequest& request, Events& events);
+/// The same by a table that is open; `request.table` only names it in commands. One thread at a
+/// time.
+Result<report::AdviceReport> advise(const AdviseRequest& request, OpenedTable& table,
+                                    Events& events);
 
 }  // namespace oplat::app

@@ -219,12 +219,14 @@ Status check_same_rows(const report::Sweep& sweep, const predict::Prediction& la
   return {};
 }
 
+using PredictOne = std::function<Result<PredictResult>(const PredictRequest&, Events&)>;
+
 void predict_point(SweepResult& result, const PredictRequest& request, const SweepPlace& place,
-                   Events& events) {
+                   const PredictOne& predict_one, Events& events) {
   PredictRequest one = request;
   if (place.threads > 0) one.rows.threads = place.threads;
   one.inputs.shapes.batch = place.batch;
-  auto made = predict(one, events);
+  auto made = predict_one(one, events);
   if (made) {
     const auto complete = predict::require_complete(made->prediction);
     if (!complete) made = fail(complete.error());
@@ -252,11 +254,9 @@ void predict_point(SweepResult& result, const PredictRequest& request, const Swe
                                  .interval = prediction.interval});
 }
 
-}  // namespace
-
-Result<SweepResult> predict_sweep(const PredictRequest& request,
-                                  std::span<const std::string> models, const SweepAxes& axes,
-                                  Events& events) {
+Result<SweepResult> predict_points(const PredictRequest& request,
+                                   std::span<const std::string> models, const SweepAxes& axes,
+                                   const PredictOne& predict_one, Events& events) {
   SweepResult result;
   result.sweep.measured = false;
   result.sweep.level = request.options.level;
@@ -265,9 +265,33 @@ Result<SweepResult> predict_sweep(const PredictRequest& request,
   for (const std::string& model : models) {
     PredictRequest one = request;
     one.model = model;
-    for (const SweepPlace& place : places) predict_point(result, one, place, events);
+    for (const SweepPlace& place : places) {
+      if (events.cancelled())
+        return fail(Code::Interrupted, "stopped after {} of {} points", result.sweep.points.size(),
+                    models.size() * places.size());
+      predict_point(result, one, place, predict_one, events);
+    }
   }
   return finished(std::move(result));
+}
+
+}  // namespace
+
+Result<SweepResult> predict_sweep(const PredictRequest& request,
+                                  std::span<const std::string> models, const SweepAxes& axes,
+                                  Events& events) {
+  return predict_points(
+      request, models, axes,
+      [](const PredictRequest& one, Events& said) { return predict(one, said); }, events);
+}
+
+Result<SweepResult> predict_sweep(const PredictRequest& request,
+                                  std::span<const std::string> models, const SweepAxes& axes,
+                                  OpenedTable& table, Events& events) {
+  return predict_points(
+      request, models, axes,
+      [&table](const PredictRequest& one, Events& said) { return predict(one, table, said); },
+      events);
 }
 
 }  // namespace oplat::app

@@ -43,9 +43,13 @@ Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes
                                   Events& events,
                                   const std::function<void(const ProfileResult&)>& profiled = {});
 /// Predicts each point of each model; `request.model` is not looked at. Missing kernels are a
-/// point's error.
+/// point's error. Code::Interrupted once `events` say cancelled.
 Result<SweepResult> predict_sweep(const PredictRequest& request,
                                   std::span<const std::string> models, const SweepAxes& axes,
                                   Events& events);
+/// The same by a table that is open; `request.table` is not looked at. One thread at a time.
+Result<SweepResult> predict_sweep(const PredictRequest& request,
+                                  std::span<const std::string> models, const SweepAxes& axes,
+                                  OpenedTable& table, Events& events);
 
 }  // namespace oplat::app

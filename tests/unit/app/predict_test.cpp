@@ -372,6 +372,17 @@ TEST_F(AdviseTest, SettingsThatMeetTheTargetComeFirst) {
   EXPECT_EQ(must(advise(request(1), events_)).choices[0].meets, report::Meets::No);
 }
 
+TEST_F(AdviseTest, AnOpenTableAnswersAndItsNameIsThatOfCommands) {
+  OpenedTable table = must(open_table(made_.path(), {}, events_));
+  AdviseRequest asked = request(2600);
+  asked.table = "named.oplat";
+  asked.threads = {1, 4};
+  const report::AdviceReport advice = must(advise(asked, table, events_));
+  ASSERT_EQ(advice.choices.size(), 2U);
+  EXPECT_EQ(advice.choices[0].meets, report::Meets::No);
+  EXPECT_THAT(advice.choices[1].command, HasSubstr("--table named.oplat "));
+}
+
 TEST_F(AdviseTest, WhatIsNotKnownSaysWhatMeasuresIt) {
   AdviseRequest asked = request(2600);
   asked.threads = {2, 4};

@@ -99,6 +99,38 @@ TEST(PredictSweep, AsksForEveryNumberOfThreads) {
   EXPECT_EQ(result.sweep.points[2].latency_ns, 1000);
 }
 
+TEST(PredictSweep, AnOpenTableAnswersWithoutItsFile) {
+  testing::PredictedTable made;
+  CollectedEvents events;
+  PredictRequest request;
+  request.table = made.path();
+  OpenedTable table = must(open_table_of(request, events));
+  request.table = "none.oplat";
+  const SweepResult result = must(
+      predict_sweep(request, std::vector<std::string>{made.model()}, {{1}, {}}, table, events));
+  ASSERT_EQ(result.sweep.points.size(), 1U);
+  EXPECT_EQ(result.sweep.points[0].latency_ns, 5000);
+}
+
+/// Has enough once it was asked a number of times.
+class Stopping : public CollectedEvents {
+ public:
+  bool cancelled() override { return --left <= 0; }
+  int left = 3;
+};
+
+TEST(PredictSweep, CanBeStopped) {
+  testing::PredictedTable made;
+  Stopping events;
+  PredictRequest request;
+  request.table = made.path();
+  const std::vector<std::string> models(1000, made.model());
+  const auto result = predict_sweep(request, models, {}, events);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::Interrupted);
+  EXPECT_THAT(result.error().message, HasSubstr("of 1000 points"));
+}
+
 TEST(PredictSweep, PointsOfAnotherDeviceOrVersionAreErrors) {
   testing::PredictedTable made;
   const std::string hash = must(plan::model_hash(made.faster()));
