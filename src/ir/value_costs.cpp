@@ -89,6 +89,22 @@ constexpr std::array kOtherCosts = {
 static_assert(std::is_sorted(kOtherCosts.begin(), kOtherCosts.end(),
                              [](const OtherCost& a, const OtherCost& b) { return a.op < b.op; }));
 
+/// Of an operator that names its function in an attribute, in the same domains
+/// (bench/value_costs_elsewhere.py). Sorted.
+constexpr std::string_view kFunctionOperator = "UnaryOp";
+constexpr std::string_view kFunctionAttribute = "opType";
+constexpr std::array kFunctionCosts = {
+    OtherCost{"ACOS", kMuch},          OtherCost{"ACOSH", kSome}, OtherCost{"ASIN", kMuch},
+    OtherCost{"ASINH", kMuch},         OtherCost{"ATAN", kMuch},  OtherCost{"ATANH", kMuch},
+    OtherCost{"BNLL", kMuch},          OtherCost{"COS", kMuch},   OtherCost{"COSH", kSome},
+    OtherCost{"ERF", kMuch},           OtherCost{"ERFC", kMuch},  OtherCost{"ERFINV", kMuch},
+    OtherCost{"GELU_STANDARD", kMuch}, OtherCost{"LOG", kSome},   OtherCost{"LOG1P", kMuch},
+    OtherCost{"ROUND", kSome},         OtherCost{"SIN", kSome},   OtherCost{"SINH", kMuch},
+    OtherCost{"TAN", kMuch},
+};
+static_assert(std::is_sorted(kFunctionCosts.begin(), kFunctionCosts.end(),
+                             [](const OtherCost& a, const OtherCost& b) { return a.op < b.op; }));
+
 /// Which elements of a table these read is said by another operand, whatever the domain. Sorted.
 constexpr std::array<std::string_view, 14> kLookUps = {
     "EmbedLayerNormalization",
@@ -170,6 +186,7 @@ constexpr auto kOtherLetters = [] {
   std::array<bool, 256> listed{};
   for (const OtherCost& cost : kOtherCosts) listed[static_cast<unsigned char>(cost.op[0])] = true;
   for (const std::string_view op : kLookUps) listed[static_cast<unsigned char>(op[0])] = true;
+  listed[static_cast<unsigned char>(kFunctionOperator[0])] = true;
   return listed;
 }();
 
@@ -195,13 +212,32 @@ const ValueCost* find(std::string_view domain, std::string_view op) {
   return at == kCosts.end() || at->op != op ? nullptr : &*at;
 }
 
-/// Of a domain that is neither ONNX's nor ONNX Runtime's own.
-const OtherCost* find_other(std::string_view domain, std::string_view op) {
-  if (domain.empty() || domain.starts_with("com.microsoft") || domain.starts_with("ai.onnx"))
-    return nullptr;
-  const auto at = std::lower_bound(kOtherCosts.begin(), kOtherCosts.end(), op,
+/// Whether a domain is neither ONNX's nor ONNX Runtime's own.
+bool is_other(std::string_view domain) {
+  return !domain.empty() && !domain.starts_with("com.microsoft") && !domain.starts_with("ai.onnx");
+}
+
+template <class List>
+const OtherCost* find_in(const List& list, std::string_view name) {
+  const auto at = std::lower_bound(list.begin(), list.end(), name,
                                    [](const OtherCost& a, std::string_view b) { return a.op < b; });
-  return at == kOtherCosts.end() || at->op != op ? nullptr : &*at;
+  return at == list.end() || at->op != name ? nullptr : &*at;
+}
+
+const OtherCost* find_other(std::string_view domain, std::string_view op) {
+  return is_other(domain) ? find_in(kOtherCosts, op) : nullptr;
+}
+
+/// Of the function that the operator computes.
+double function_cost(const Key& key) {
+  const Value* function = key.attribute(kFunctionAttribute);
+  const std::string* name = function == nullptr ? nullptr : function->text();
+  const OtherCost* cost = name == nullptr ? nullptr : find_in(kFunctionCosts, *name);
+  return cost == nullptr ? 0 : cost->sd;
+}
+
+bool has_function(std::string_view domain, std::string_view op) {
+  return op == kFunctionOperator && is_other(domain);
 }
 
 constexpr std::int64_t kLargeTableElements = std::int64_t{1} << 17;  // 512 KiB of single precision
@@ -240,6 +276,7 @@ bool is_look_up(const Key& key) { return is_look_up(key.op); }
 double value_cost_sd(const Key& key) {
   if (is_look_up(key.op)) return looks_up_a_large_table(key) ? kMuch : 0;
   if (const OtherCost* other = find_other(key.domain, key.op)) return other->sd;
+  if (has_function(key.domain, key.op)) return function_cost(key);
   const ValueCost* cost = find(key.domain, key.op);
   const TensorEntry* operand = key.operand(0);
   if (cost == nullptr || operand == nullptr) return 0;
@@ -258,7 +295,7 @@ double value_cost_sd(std::string_view text) {
     if (text.find("c[") == std::string_view::npos) return 0;  // no constant
   } else if (const OtherCost* other = find_other(domain, op)) {
     return other->sd;
-  } else {
+  } else if (!has_function(domain, op)) {
     const ValueCost* cost = find(domain, op);
     if (cost == nullptr) return 0;
     // What is frequent, and can be told without parsing.

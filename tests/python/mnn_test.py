@@ -169,11 +169,18 @@ class Mnn(unittest.TestCase):
         select = f"mnn:Select{{}}(i32[1,4,8,8],{shape},{shape})->({shape})"
         gather = GATHER
         for key, count in ((f"mnn:ELU{{alpha=1.0}}({shape})->({shape})", 32), (select, 32), (gather, 32), (RELU, 1),
+                           (f"mnn:UnaryOp{{T=DT_INVALID,opType=SIN}}({shape})->({shape})", 32), (f"mnn:UnaryOp{{T=DT_INVALID,opType=ABS}}({shape})->({shape})", 1),
                            ("mnn:ELU{alpha=1.0}(f32[1,4,512,512])->(f32[1,4,512,512])", 2)):
             with self.subTest(key=key):
                 sets = self.sets(key=key)
                 self.assertEqual(len(sets), count)
                 self.assertEqual(len({arrays[-1].tobytes() for arrays in sets}), count)
+        for function, positive in (("SQRT", True), ("SIN", False)):
+            (array,), *_ = self.sets(key=f"mnn:UnaryOp{{T=DT_INVALID,opType={function}}}({shape})->({shape})")
+            self.assertEqual(bool((array > 0).all()), positive)
+        for function, topology in (("SQRT", "chain"), ("LOG", "fan")):
+            key = f"mnn:UnaryOp{{T=DT_INVALID,opType={function}}}({shape})->({shape})"
+            self.assertEqual(self.worker.open(opening(key, copies=3))["topology"], topology)
         self.assertEqual({int(value) for arrays in self.sets(key=select) for value in arrays[0].flat}, {0, 1})
         for indices, in self.sets(key=gather):
             self.assertTrue(0 <= indices.min() and 500 < indices.max() < 1000)
@@ -207,6 +214,8 @@ class Mnn(unittest.TestCase):
             results.append(tuple(output.getData()))
         self.assertEqual(len(set(results)), 32)
         self.assertEqual(results[0], results[32])
+        for function, count in (("ERF", 32), ("ABS", 1)):
+            self.assertEqual(len(self.sets(model=str(write_function(self.worker, self.folder / f"{function}.mnn", function)))), count)
         # What the user gave stays, and so do the data of a model without such an operator.
         self.assertEqual(len(self.sets(model=str(model), inputs={"x0": "ones"})), 1)
         self.assertEqual(len(self.sets(model=str(self.model))), 1)
@@ -294,6 +303,13 @@ def write_look_up(worker, file):
         indices, = build.add(kind, {"type": "BinaryOp", "main_type": "BinaryOp", "main": {"opType": kind}}, [indices, rows])
     operands = [build.constant(f32(1000, 8, constant=True)), indices, build.constant(Tensor("i32", []), [0])]
     build.outputs = build.add("rows", {"type": "GatherV2"}, operands)
+    build.write(worker.engine, file, 1)
+    return file
+
+
+def write_function(worker, file, function):
+    build = Build()
+    build.outputs = build.add("y", {"type": "UnaryOp", "main_type": "UnaryOp", "main": {"opType": function}}, [build.input(f32(1, 4, 8, 8))])
     build.write(worker.engine, file, 1)
     return file
 

@@ -70,12 +70,14 @@ def given(numpy, name, said, kind):
     return numpy.ascontiguousarray(array)
 
 
-def draw_input(numpy, kind, seed, limit=None):
-    """Floats between -1 and 1 but not near 0; integers are 1, or below `limit` if they are indices."""
+def draw_input(numpy, kind, seed, limit=None, positive=False):
+    """Floats between -1 and 1 but not near 0, or from 0.75 to 1.25 if `positive`; integers are 1, or below `limit` if they are indices."""
     dtype = NUMPY_OF[kind.dtype]
     if dtype is None:
         raise Failed(f"cannot create inputs of type {kind.dtype}")
     generator = numpy.random.default_rng(seed)
+    if dtype.startswith("float") and positive:
+        return generator.uniform(0.75, 1.25, kind.dims).astype(dtype)
     if dtype.startswith("float"):
         return (generator.uniform(0.01, 1.0, kind.dims) * generator.choice([-1.0, 1.0], kind.dims)).astype(dtype)
     if limit is not None:

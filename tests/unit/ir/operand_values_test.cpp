@@ -286,6 +286,23 @@ TEST(ValueCosts, AreKnownOfRuntimesWithADomainOfTheirOwn) {
   EXPECT_GT(value_cost_sd("paddle:embedding{}(i64[8],f32c[50000,32])->(f32[8,32])"), 0.4);
   EXPECT_GT(value_cost_sd("paddle:topk{}(f32[1,80])->(f32[1,5],i64[1,5])"), 0.4);
   EXPECT_GT(value_cost_sd("paddle.onednn:prelu{}(f32[4],f32c[1])->(f32[4])"), 0.2);
+  // One operator, many functions.
+  const auto unary = [](std::string_view function) {
+    return fmt::format("mnn:UnaryOp{{T=DT_FLOAT,opType={}}}(f32[4])->(f32[4])", function);
+  };
+  for (const std::string_view function : {"ERF", "SIN"}) {
+    EXPECT_GT(value_cost_sd(unary(function)), 0.2) << function;
+    const auto key = parse(unary(function));
+    ASSERT_TRUE(key) << function;
+    EXPECT_EQ(value_cost_sd(*key), value_cost_sd(unary(function)));
+  }
+  EXPECT_GT(value_cost_sd(unary("ERF")), value_cost_sd(unary("SIN")));
+  EXPECT_GT(value_cost_sd(unary("GELU_STANDARD")), 0.4);
+  for (const std::string_view function : {"ABS", "GELU", "SIGMOID", "SQRT"})
+    EXPECT_EQ(value_cost_sd(unary(function)), 0) << function;
+  EXPECT_EQ(value_cost_sd("mnn:UnaryOp{opType=?}(f32[4])->(f32[4])"), 0);
+  EXPECT_EQ(value_cost_sd("mnn:UnaryOp{}(f32[4])->(f32[4])"), 0);
+  EXPECT_EQ(value_cost_sd("UnaryOp/1{opType=SIN}(f32[4])->(f32[4])"), 0) << "another system's";
   // ONNX's own names are others.
   EXPECT_EQ(value_cost_sd("Where/16{}(bool[4],f32[4],f32[4])->(f32[4])"), 0);
   EXPECT_EQ(value_cost_sd("com.microsoft:Select{}(f32[4])->(f32[4])"), 0);

@@ -4,6 +4,12 @@ from ..keys import Tensor
 
 # That take longer on other data than on those of the run before: the processor has learnt their branches.
 LEARNT = {"ELU", "NonMaxSuppressionV2", "Select", "Selu", "TopKV2", "Where"}
+# The same of functions of UnaryOp (bench/value_costs_elsewhere.py).
+LEARNT_FUNCTIONS = {"ACOS", "ASIN", "ASINH", "ATAN", "ATANH", "BNLL", "COS", "ERF", "ERFC", "ERFINV", "GELU_STANDARD", "ROUND", "SIN", "TAN"}
+# Defined for positive numbers alone: of others MNN's take up to twice as long to find out.
+POSITIVE_FUNCTIONS = {"ACOSH", "LOG", "LOG1P", "RSQRT", "SQRT"}
+# Their results are not what they are defined for.
+NEVER_CHAINED = {"ACOSH", "LOG"}
 # Of these operand 1 holds indices into operand 0, whose rows the caches keep.
 GATHERS = {"Gather", "GatherElements", "GatherND", "GatherV2"}
 # Between an input and the operator that looks at it.
@@ -11,9 +17,9 @@ PASSING = {"Cast", "ConvertTensor", "ExpandDims", "Flatten", "Permute", "Reshape
 MAX_PASSED = 100
 
 
-def is_quicker_on_repeated_data(op, constant):
-    """`constant`: which operands are constants."""
-    return op in LEARNT or op in GATHERS and len(constant) > 1 and constant[0] and not constant[1]
+def is_quicker_on_repeated_data(op, constant, function=None):
+    """`constant`: which operands are constants. `function`: the opType of a UnaryOp."""
+    return op in LEARNT or op == "UnaryOp" and function in LEARNT_FUNCTIONS or op in GATHERS and len(constant) > 1 and constant[0] and not constant[1]
 
 
 def index_limit(op, dims, axis):
@@ -21,6 +27,11 @@ def index_limit(op, dims, axis):
     if op == "GatherND":  # tuples, each number of which is below the smallest dimension
         return max(1, min(dims, default=1))
     return max(1, dims[axis]) if -len(dims) <= axis < len(dims) else 1
+
+
+def is_positive(op, function=None):
+    """Whether a kernel is given numbers above 0, as a model that computes with it gives it."""
+    return op == "UnaryOp" and function in POSITIVE_FUNCTIONS
 
 
 def limits_of_kernel(key):
@@ -48,7 +59,7 @@ def look_at(graph):
                 constants[index] = operator.get("main", {})
     for operator in graph["oplists"]:
         op, operands = operator["type"], operator.get("inputIndexes", [])
-        if not is_quicker_on_repeated_data(op, [each in constants for each in operands]):
+        if not is_quicker_on_repeated_data(op, [each in constants for each in operands], operator.get("main", {}).get("opType")):
             continue
         varied = True
         if op not in GATHERS:

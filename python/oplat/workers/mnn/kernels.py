@@ -144,8 +144,10 @@ class Kernel:
         # Arrays of the parameters stand at the end; an operator without any takes constants as operands.
         self.arrays = arrays[-len(names):] if names and key.op != "MatMul" else []
         self.views = self._read_views() if self.is_raster() else None
-        self.varied = data.is_quicker_on_repeated_data(key.op, [isinstance(key.operand(index), Tensor) and key.operand(index).constant
-                                                                for index in range(len(key.operands))])
+        constant = [isinstance(key.operand(index), Tensor) and key.operand(index).constant for index in range(len(key.operands))]
+        function = key.attributes.get("opType")
+        self.varied = data.is_quicker_on_repeated_data(key.op, constant, function)
+        self.positive = data.is_positive(key.op, function)
 
     def is_raster(self):
         """Whether it is several operators, written down in its key."""
@@ -164,8 +166,8 @@ class Kernel:
 
     def chained(self):
         """The operand that a copy takes from the one before; None where shape or layout differ, or where copies are to
-        see different data."""
-        if self.is_raster() or self.varied:
+        see different data, or data that results are not."""
+        if self.is_raster() or self.varied or self.key.attributes.get("opType") in data.NEVER_CHAINED:
             return None
         result = self.key.results[0]
         for index, entry in enumerate(self.key.operands):

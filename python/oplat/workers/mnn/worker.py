@@ -140,7 +140,7 @@ class MnnWorker:
 
             def draw(number):
                 seed = request_of_set(request, number)["seed"]
-                return {name: draw_input(self.engine.numpy, kind, seed + place, build.limits.get(name))
+                return {name: draw_input(self.engine.numpy, kind, seed + place, build.limits.get(name), kernel.positive)
                         for place, (name, kind) in enumerate(build.inputs.items())}
 
             feeds = draw(0)
