@@ -21,7 +21,7 @@ from typing import Any, Union
 from oplat.errors import InputError, PredictionWarning, RuntimeUnavailable, UsageError
 
 from . import operators
-from .operators import MnnFailed
+from .operators import TIME_LIMIT, MnnFailed
 
 THREADS = 4  # that the original gives to MNN
 PRECISION = "low"  # that MNNV2Basic.out gives to MNN
@@ -54,38 +54,40 @@ def times_of_log(log: str) -> Times:
     return times
 
 
-def run_program(program: str, model: Path, times: int, threads: int) -> Times:
+def run_program(program: str, model: Path, times: int, threads: int, limit: float) -> Times:
     # It leaves files in its folder.
     with tempfile.TemporaryDirectory(prefix="oplat-mmt.") as folder:
         command = [PROGRAM, str(model.absolute()), str(times), "0", "0", str(threads)]
         try:
-            done = subprocess.run(command, executable=os.path.abspath(program), cwd=folder, env=operators.quiet_environment(),
-                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+            done = operators.run_limited(command, limit, executable=os.path.abspath(program), cwd=folder, env=operators.quiet_environment(),
+                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         except OSError as error:
             raise RuntimeUnavailable(f"cannot run {program}: {error.strerror}; take it off PATH, or install it: {operators.INSTALL}") from error
+        except MnnFailed as error:
+            raise MnnFailed(f"{PROGRAM} {error}") from error
     operators.write_text(model.with_name(model.name + ".log"), done.stdout)
     if done.returncode < 0:
         raise MnnFailed(f"{PROGRAM} ended with signal {-done.returncode}")
     return times_of_log(done.stdout)
 
 
-def run_package(model: Path, times: int, threads: int, precision: str) -> Times:
-    runs = json.loads(operators.mnn_tool("meter", threads, precision, times, model.absolute()))["runs"]
+def run_package(model: Path, times: int, threads: int, precision: str, limit: float) -> Times:
+    runs = json.loads(operators.mnn_tool("meter", threads, precision, times, model.absolute(), limit=limit))["runs"]
     return {"Avg": statistics.fmean(runs), "Min": min(runs), "Max": max(runs), "Median": statistics.median(runs)}
 
 
 def get_latency(path: str | os.PathLike[str], times: int = 30, verbose: bool = True, *, threads: int = THREADS,
-                precision: str = PRECISION) -> Times:
+                precision: str = PRECISION, time_limit: float = TIME_LIMIT) -> Times:
     """{"Avg", "Min", "Max", "repeat"} of `times` runs of a .mnn model, in ms, after some that do not count. MNNV2Basic.out
     adds "OpSum", where its version prints it; the Python package adds "Median", and a PredictionWarning if other
-    processes disturbed the runs."""
-    times, threads = checked(times, threads, precision)
+    processes disturbed the runs. MnnFailed if that takes more than `time_limit` seconds."""
+    times, threads = checked(times, threads, precision, time_limit)
     model = Path(path)
     if not model.is_file():
         raise InputError(f"{model}: no such file")
     program = shutil.which(PROGRAM)
     try:
-        found = run_program(program, model, times, threads) if program else run_package(model, times, threads, precision)
+        found = run_program(program, model, times, threads, time_limit) if program else run_package(model, times, threads, precision, time_limit)
     except MnnFailed as error:
         raise MnnFailed(f"{model.name}: {error}") from error
     found["repeat"] = times
@@ -97,8 +99,10 @@ def get_latency(path: str | os.PathLike[str], times: int = 30, verbose: bool = T
     return found
 
 
-def checked(times: int, threads: int, precision: str) -> tuple[int, int]:
+def checked(times: int, threads: int, precision: str, time_limit: float) -> tuple[int, int]:
     """`times` and `threads` as plain numbers."""
+    if isinstance(time_limit, bool) or not isinstance(time_limit, (int, float)) or not 0 < time_limit < float("inf"):
+        raise UsageError(f"time_limit is {time_limit!r}; expected seconds above 0")
     numbers = []
     for name, value in (("times", times), ("threads", threads)):
         number = operators.whole_number(value)
@@ -134,13 +138,13 @@ def is_done(measured: Any, setting: dict[str, Any], model: Path, times: int) -> 
 
 @operators.also_named(fp="folder")
 def meter_ops(folder: str | os.PathLike[str], times: int = 30, verbose: bool = False, *, threads: int = THREADS,
-              precision: str = PRECISION) -> list[dict[str, Any]]:
+              precision: str = PRECISION, time_limit: float = TIME_LIMIT) -> list[dict[str, Any]]:
     """Measures the operators of meta.pkl and writes meta_latency.pkl next to it, after each of them, so that a call goes
     on where an earlier one stopped. Times of another setting, another processor, fewer runs or a model that was exported
     again are measured anew.
-    Operators that MNN cannot run have a latency of 0 and the reason (`failed`), and are a PredictionWarning. The folder
-    may have been moved or copied since it was made."""
-    times, threads = checked(times, threads, precision)
+    Operators that MNN cannot run, or not within `time_limit` seconds each, have a latency of 0 and the reason (`failed`),
+    and are a PredictionWarning. The folder may have been moved or copied since it was made."""
+    times, threads = checked(times, threads, precision, time_limit)
     place = Path(folder)
     meta, target = place / operators.META, place / operators.LATENCY
     if not meta.is_file():
@@ -160,7 +164,7 @@ def meter_ops(folder: str | os.PathLike[str], times: int = 30, verbose: bool = F
     for each in operators.progress(waiting, "measured"):
         name = str(each.get("mnn_fname"))
         try:
-            times_of = get_latency(place / name, times, verbose, threads=threads, precision=precision)
+            times_of = get_latency(place / name, times, verbose, threads=threads, precision=precision, time_limit=time_limit)
         except (InputError, MnnFailed) as error:
             failed.append(str(error))
             each.update(avg=0, max=0, min=0, failed=str(error))
@@ -193,11 +197,11 @@ def description(path: Path) -> dict[str, Any]:
 
 @operators.also_named(fp="folder")
 def meter_models(folder: str | os.PathLike[str], times: int = 30, verbose: bool = False, *, threads: int = THREADS,
-                 precision: str = PRECISION) -> dict[str, Times]:
+                 precision: str = PRECISION, time_limit: float = TIME_LIMIT) -> dict[str, Times]:
     """Measures the models that export_models() left in a folder, and writes the "latency" of each into its *meta.json.
-    A call goes on where an earlier one stopped, as meter_ops() does. Models that MNN cannot run are a PredictionWarning.
-    Returns the latencies by the name of the model's file."""
-    times, threads = checked(times, threads, precision)
+    A call goes on where an earlier one stopped, as meter_ops() does. Models that MNN cannot run, or not within `time_limit`
+    seconds each, are a PredictionWarning. Returns the latencies by the name of the model's file."""
+    times, threads = checked(times, threads, precision, time_limit)
     files = model_files(folder)
     setting = how(threads, precision)
     result: dict[str, Times] = {}
@@ -208,7 +212,7 @@ def meter_models(folder: str | os.PathLike[str], times: int = 30, verbose: bool 
         if not (is_done(about.get("measured"), setting, path.with_name(name), times) and isinstance(about.get("latency"), dict)):
             about.pop("latency", None)
             try:
-                about["latency"] = get_latency(path.with_name(name), times, verbose, threads=threads, precision=precision)
+                about["latency"] = get_latency(path.with_name(name), times, verbose, threads=threads, precision=precision, time_limit=time_limit)
                 about["measured"] = {**setting, "model": digest(path.with_name(name)), "runs": times}
             except (InputError, MnnFailed) as error:
                 failed.append(str(error))
@@ -221,13 +225,13 @@ def meter_models(folder: str | os.PathLike[str], times: int = 30, verbose: bool 
 
 
 def get_model_latency(model: Any, input_shape: list[int], path: str | os.PathLike[str] = ".", times: int = 30, *,
-                      threads: int = THREADS, precision: str = PRECISION) -> Times:
+                      threads: int = THREADS, precision: str = PRECISION, time_limit: float = TIME_LIMIT) -> Times:
     """What get_latency() says of a torch module, which is converted into the folder `path` for as long as that takes.
     Needs torch and MNN's Python package."""
     from .converter import convert2mnn
 
-    times, threads = checked(times, threads, precision)
+    times, threads = checked(times, threads, precision, time_limit)
     if not Path(path).is_dir():
         raise InputError(f"{os.fspath(path)}: no such folder; make it first")
     with tempfile.TemporaryDirectory(prefix=".oplat-mmt.", dir=path) as folder:
-        return get_latency(Path(folder, convert2mnn(model, input_shape, folder)), times, False, threads=threads, precision=precision)
+        return get_latency(Path(folder, convert2mnn(model, input_shape, folder)), times, False, threads=threads, precision=precision, time_limit=time_limit)

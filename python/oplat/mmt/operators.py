@@ -9,6 +9,7 @@ import json
 import operator
 import os
 import platform
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ from oplat.errors import InputError, RuntimeUnavailable, WriteError
 
 META = "meta.pkl"
 LATENCY = "meta_latency.pkl"
+TIME_LIMIT = 1800.0  # seconds for one model: a router that takes 15 s a run, a hundred times
 INSTALL = "python3 -m venv .venv-mnn && .venv-mnn/bin/pip install MNN==3.6.1"
 Item = TypeVar("Item")
 Given = ParamSpec("Given")
@@ -195,15 +197,31 @@ def workers_path() -> Path:
     return apart if apart.is_dir() else package.parent
 
 
-def mnn_tool(*arguments: object) -> str:
+def run_limited(command: Sequence[str], limit: float, **options: Any) -> subprocess.CompletedProcess[str]:
+    """As subprocess.run(), in a session of its own: after `limit` seconds, or if this call is interrupted, all that the
+    command has started is ended, too. MnnFailed after `limit`, OSError if the command cannot run."""
+    with subprocess.Popen(command, text=True, errors="replace", start_new_session=True, stdin=subprocess.DEVNULL, **options) as process:
+        try:
+            output, errors = process.communicate(timeout=limit)
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise MnnFailed(f"was not done after {limit:g} s; if it needs longer, give a larger time_limit") from error
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def mnn_tool(*arguments: object, limit: float = TIME_LIMIT) -> str:
     """Runs a task of oplat.workers.mnn.tool where MNN is installed ($OPLAT_MNN_PYTHON, else this interpreter).
-    MnnFailed with its words if it fails, RuntimeUnavailable with the command that installs MNN if that is missing."""
+    MnnFailed with its words if it fails or takes longer than `limit` seconds, RuntimeUnavailable with the command that
+    installs MNN if that is missing."""
     python = mnn_python()
     environment = quiet_environment()
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(workers_path()), os.environ.get("PYTHONPATH"))))
     command = [python, "-B", "-m", "oplat.workers.mnn.tool", *map(str, arguments)]
     try:
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = run_limited(command, limit, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
         raise RuntimeUnavailable(f"cannot run {python}: {error.strerror}; set OPLAT_MNN_PYTHON to an interpreter that has MNN; install it: {INSTALL}") from error
     if done.returncode < 0:

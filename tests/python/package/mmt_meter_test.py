@@ -7,10 +7,12 @@ import io
 import json
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import warnings
 from pathlib import Path
@@ -49,6 +51,11 @@ with open({calls!r}, "a") as file:
 Path(".tempcache").write_text("left behind")
 if "crash" in model:
     os.abort()
+if "endless" in model:
+    import subprocess
+    child = subprocess.Popen(["sleep", "600"])  # holds this process's standard output
+    print("child", child.pid, file=open({calls!r}, "a"))
+    child.wait()
 if "bad" in model:
     print("Can't Find type=77 backend, use 0 instead\\nResize error, can't execute MNN")
     sys.exit(0)
@@ -58,6 +65,7 @@ INTERPRETER = """#!/bin/sh
 case "$*" in
   *packages.version*) echo 3.6.1 ;;
   *crash.mnn) kill -SEGV $$ ;;
+  *endless.mnn) sleep 600 & echo "child $!" >> {calls}; wait ;;
   *bad.mnn) echo "MNN cannot run Fly" >&2; exit 1 ;;
   *) echo "$*" >> {calls}; echo '{{"runs": [1.0, 2.0, 3.0]}}' ;;
 esac
@@ -67,6 +75,14 @@ esac
 def entry(name, **more):
     return {"input_shape": [1, 8], "init_param": None, "mnn_fname": f"{name}.mnn", "avg": 0, "max": 0, "min": 0, "repr": f"{name}()",
             "set_path": "/where/it/was/made", **more}
+
+
+def is_running(process):
+    """Not a zombie, which nobody may have waited for."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 class Folder(unittest.TestCase):
@@ -113,6 +129,22 @@ class Folder(unittest.TestCase):
             result = function(*arguments, **named)
         self.assertTrue(all(issubclass(each.category, oplat.PredictionWarning) for each in caught))
         return result, [str(each.message) for each in caught]
+
+
+    def check_ended(self):
+        """The processes that said who they are have ended."""
+        children = [int(line.split()[1]) for line in self.called() if line.startswith("child")]
+        self.assertEqual(len(children), 1)
+        until = time.monotonic() + 30
+        while is_running(children[0]) and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertFalse(is_running(children[0]))
+
+    def check_the_limit(self, words):
+        found, said = self.warned(meter.meter_ops, self.ops, times=3, time_limit=8)
+        self.assertEqual([each["avg"] > 0 for each in found], [True, False])
+        self.assertEqual(said, [f"not measured: endless.mnn: {words}"])
+        self.check_ended()
 
 
 class Program(Folder):
@@ -213,6 +245,28 @@ class Program(Folder):
         self.assertIn("crash.mnn: MNNV2Basic.out ended with signal 6", found[1]["failed"])
         self.assertEqual(operators.load(self.ops / "meta_latency.pkl"), found)
 
+    def test_what_takes_too_long_is_ended_with_all_that_it_started(self):
+        self.make_ops("A", "endless")
+        self.use_program(NEWER)
+        self.check_the_limit("MNNV2Basic.out was not done after 8 s; if it needs longer, give a larger time_limit")
+        for limit in (0, -1, float("inf"), float("nan"), True, "3"):
+            with self.assertRaisesRegex(oplat.UsageError, "time_limit is"):
+                meter.meter_ops(self.ops, time_limit=limit)
+
+    def test_an_interrupt_ends_what_was_started(self):
+        self.make_ops("endless")
+        self.use_program(NEWER)
+        code = ("import sys\nfrom oplat.mmt import meter\n"
+                f"meter.meter_ops({str(self.ops)!r}, times=3)\n")
+        with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+            until = time.monotonic() + 60
+            while not any(line.startswith("child") for line in self.called()) and time.monotonic() < until:
+                time.sleep(0.05)
+            os.kill(process.pid, signal.SIGINT)
+            said = process.communicate(timeout=60)[1]
+        self.assertIn("KeyboardInterrupt", said)
+        self.check_ended()
+
     def test_other_precisions_are_not_asked_of_it(self):
         self.make_ops("A")
         self.use_program(NEWER)
@@ -225,6 +279,11 @@ class Program(Folder):
 
 
 class Package(Folder):
+    def test_what_takes_too_long_is_ended_with_all_that_it_started(self):
+        self.make_ops("A", "endless")
+        self.use_interpreter()
+        self.check_the_limit("was not done after 8 s; if it needs longer, give a larger time_limit")
+
     def test_a_crash_is_a_failed_row(self):
         self.make_ops("A", "crash", "bad")
         self.use_interpreter()
