@@ -17,16 +17,22 @@ if TYPE_CHECKING:
     from oplat import mmt as mmt
     from oplat import torch as torch
     from oplat._core import (
+        Advice as Advice,
+        AdviceChoice as AdviceChoice,
         Context as Context,
         Device as Device,
         Document as Document,
+        Estimates as Estimates,
         FitResult as FitResult,
         InferenceTimes as InferenceTimes,
-        Key as Key,
+        Inspection as Inspection,
+        InspectionPart as InspectionPart,
         KernelTime as KernelTime,
+        Key as Key,
         MeasuredModel as MeasuredModel,
         Measurement as Measurement,
         Objective as Objective,
+        OperatorTime as OperatorTime,
         Plan as Plan,
         PlanKernel as PlanKernel,
         Prediction as Prediction,
@@ -35,14 +41,19 @@ if TYPE_CHECKING:
         Refusal as Refusal,
         Rows as Rows,
         Setting as Setting,
+        Sweep as Sweep,
+        SweepPoint as SweepPoint,
         Table as Table,
         Tensor as Tensor,
         Timing as Timing,
         ValidatedModel as ValidatedModel,
         Validation as Validation,
+        inspect as inspect,
         measure as measure,
+        measure_sweep as measure_sweep,
         plan as plan,
         profile as profile,
+        profile_sweep as profile_sweep,
         program as program,
     )
     from oplat.errors import (
@@ -64,14 +75,15 @@ if TYPE_CHECKING:
 
 _ERRORS = ("Error", "InputError", "InternalError", "Interrupted", "MissingKernels", "MissingPlan",
            "PredictionWarning", "Refused", "RuntimeUnavailable", "UsageError", "WriteError")
-_CORE = ("Context", "Device", "Document", "FitResult", "InferenceTimes", "Key", "KernelTime",
-         "MeasuredModel", "Measurement", "Objective", "Plan", "PlanKernel", "Prediction",
-         "ProfileResult", "Progress", "Refusal", "Rows", "Setting", "Table", "Tensor", "Timing",
-         "ValidatedModel", "Validation", "__commit__", "__version__", "measure", "plan", "profile", "program")
-# Not in __all__: `from oplat import *` would put its `torch` in the place of PyTorch.
+_CORE = ("Advice", "AdviceChoice", "Context", "Device", "Document", "Estimates", "FitResult", "InferenceTimes", "Inspection",
+         "InspectionPart", "KernelTime", "Key", "MeasuredModel", "Measurement", "Objective", "OperatorTime",
+         "Plan", "PlanKernel", "Prediction", "ProfileResult", "Progress", "Refusal", "Rows", "Setting", "Sweep",
+         "SweepPoint", "Table", "Tensor", "Timing", "ValidatedModel", "Validation", "__commit__", "__version__",
+         "inspect", "measure", "measure_sweep", "plan", "profile", "profile_sweep", "program")
+# Not in __all__: `from oplat import *` would put its `torch` in the place of PyTorch, and its `inspect` in that of Python's.
 _MODULES = ("compat", "mmt", "torch")
 
-__all__ = sorted(name for name in (*_ERRORS, *_CORE) if not name.startswith("_"))
+__all__ = sorted(name for name in (*_ERRORS, *_CORE) if not name.startswith("_") and name != "inspect")
 
 
 def __getattr__(name: str) -> object:

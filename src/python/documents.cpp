@@ -14,6 +14,9 @@
 #include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "compat/registry.hpp"
+#include "ir/label.hpp"
+#include "predict/diagnosis.hpp"
 #include "python/errors.hpp"
 #include "python/models.hpp"
 #include "report/html_documents.hpp"
@@ -32,6 +35,13 @@ std::vector<std::string> printable_texts(const std::vector<std::string>& texts) 
   std::vector<std::string> printable;
   for (const std::string& text : texts) printable.push_back(base::printable_message(text));
   return printable;
+}
+
+void add_mismatches(const std::vector<predict::Mismatch>& found,
+                    std::vector<std::string>& warnings) {
+  for (const predict::Mismatch& one : found)
+    warnings.push_back(fmt::format("mismatch: {}: asked for {}, rows have {}", one.field,
+                                   base::printable(one.asked), base::printable(one.used)));
 }
 
 double milliseconds(double ns) { return ns / api::kNsPerMs; }
@@ -83,6 +93,37 @@ std::string prediction_text(const Prediction& prediction) {
                      warnings_text(prediction));
 }
 
+void bind_operator_time(nb::module_& module) {
+  using Sum = predict::OperatorSum;
+  nb::class_<Sum>(module, "OperatorTime", "All kernels of one operator in a prediction.")
+      .def_prop_ro(
+          "type", [](const Sum& sum) { return base::printable(sum.type, std::string::npos); },
+          "'Conv', 'Conv depthwise': the first words of the kernels' labels.")
+      .def_ro("calls", &Sum::calls, "Executions per run of the model.")
+      .def_ro("kernels", &Sum::kernels, "Distinct ones.")
+      .def_ro("missing", &Sum::missing, "Of these, those without a time.")
+      .def_prop_ro(
+          "ms", [](const Sum& sum) { return milliseconds(sum.time_ns); }, "Of one run.")
+      .def_ro("share", &Sum::time_share, "Of the latency; None if it is not known.")
+      .def_ro("gflops_per_s", &Sum::gflops_per_s,
+              "Of the kernels whose operations and time are known, else None.")
+      .def_ro("gbytes_per_s", &Sum::gbytes_per_s, "Likewise of bytes.")
+      .def_prop_ro(
+          "bound",
+          [](const Sum& sum) -> std::optional<std::string> {
+            if (!sum.bound) return std::nullopt;
+            return std::string(predict::name(*sum.bound));
+          },
+          nb::sig("def bound(self) -> typing.Literal['compute', 'memory', 'overhead'] | None"),
+          "What holds up most of their time; None if it is not known.")
+      .def("__repr__", [](const Sum& sum) {
+        return fmt::format("<oplat.OperatorTime: {}: {} calls, {}{}>",
+                           base::printable(sum.type, kNameInRepr), sum.calls,
+                           base::duration_text(sum.time_ns),
+                           sum.time_share ? fmt::format(", {:.1f} %", 100 * *sum.time_share) : "");
+      });
+}
+
 void bind_prediction(nb::module_& module) {
   nb::class_<Prediction, Document>(
       module, "Prediction",
@@ -115,7 +156,17 @@ void bind_prediction(nb::module_& module) {
       .def_prop_ro(
           "overhead", [](const Prediction& p) { return p.of().coverage.overhead.value_or(0); },
           "Share of what runs between kernels; may be below 0.")
+      .def_prop_ro(
+          "image_ms",
+          [](const Prediction& p) {
+            return milliseconds(*p.of().latency_ns) / static_cast<double>(p.of().batch);
+          },
+          "`ms` over the batch.")
       .def_prop_ro("kernels", kernels_of, "The kernels, in order of execution.")
+      .def_prop_ro(
+          "by_operator",
+          [](const Prediction& p) { return p.as<report::PredictionReport>().diagnosis.operators; },
+          "The kernels of each operator together, those that take the most time first.")
       .def_prop_ro(
           "missing", [](const Prediction& p) { return p.of().missing; },
           "Distinct keys that nothing answers, which count as zero (`missing='zero'`).")
@@ -133,6 +184,31 @@ void bind_prediction(nb::module_& module) {
           "A self-contained page, as `oplat predict --format html` writes it.")
       .def("_repr_html_", page_part)
       .def("__repr__", prediction_text);
+}
+
+void bind_estimates(nb::module_& module) {
+  const auto of = [](const Estimates& e) -> const report::EstimateListing& {
+    return e.as<report::EstimateListing>();
+  };
+  nb::class_<Estimates, Document>(module, "Estimates",
+                                  "Times of kernels that were given by their keys.")
+      .def_prop_ro(
+          "kernels",
+          [of](const Estimates& e) {
+            std::vector<KernelTime> kernels;
+            for (const auto& kernel : of(e).kernels)
+              kernels.push_back(api::kernel_time_of(kernel, of(e).level));
+            return kernels;
+          },
+          "In the order of the keys.")
+      .def_prop_ro("level", [of](const Estimates& e) { return of(e).level; })
+      .def_prop_ro("device", [of](const Estimates& e) { return api::device_of(of(e).device); })
+      .def_prop_ro("setting", [of](const Estimates& e) { return api::setting_of(of(e).setting); })
+      .def("__len__", [of](const Estimates& e) { return of(e).kernels.size(); })
+      .def("__repr__", [of](const Estimates& e) {
+        return fmt::format("<oplat.Estimates: {} kernels{}>", of(e).kernels.size(),
+                           warnings_text(e));
+      });
 }
 
 void bind_validation(nb::module_& module) {
@@ -211,6 +287,7 @@ void bind_campaigns(nb::module_& module) {
       .def_prop_ro(
           "budget_ended", [of](const ProfileResult& r) { return of(r).budget_ended; },
           "Whether the budget ended before all rows were precise.")
+      .def_ro("models", &ProfileResult::models, "The models themselves, those that have a time.")
       .def_prop_ro("refusals", [of](const ProfileResult& r) { return of(r).refusals; })
       .def("__repr__", [of](const ProfileResult& r) {
         return fmt::format("<oplat.ProfileResult: {} of {} rows measured in {}{}>",
@@ -287,9 +364,16 @@ void bind_plan(nb::module_& module) {
       .def_ro("name", &table::PlanKernel::name, "Of the node.")
       .def_ro("key", &table::PlanKernel::key)
       .def_ro("count", &table::PlanKernel::count, "Executions per run of the model.")
+      .def_prop_ro(
+          "label",
+          [](const table::PlanKernel& kernel) {
+            return ir::label_of(kernel.key, compat::catalogue()).text;
+          },
+          "The kernel described for people.")
       .def("__repr__", [](const table::PlanKernel& kernel) {
-        return fmt::format("<oplat.PlanKernel: {} x {}>", kernel.count,
-                           base::printable(kernel.key, 200));
+        return fmt::format(
+            "<oplat.PlanKernel: {} x {}>", kernel.count,
+            base::printable(ir::label_of(kernel.key, compat::catalogue()).text, 200));
       });
   nb::class_<Plan, Document>(module, "Plan", "The kernels that a runtime executes for a model.")
       .def_prop_ro(
@@ -357,15 +441,19 @@ Prediction::Prediction(app::PredictResult&& result, const std::vector<std::strin
                                                       std::move(result.diagnosis))
                    .prediction;
   made.warnings.insert(made.warnings.end(), of_table.begin(), of_table.end());
-  for (const predict::Mismatch& one : made.mismatch)
-    warnings.push_back(fmt::format("mismatch: {}: asked for {}, rows have {}", one.field,
-                                   base::printable(one.asked), base::printable(one.used)));
+  add_mismatches(made.mismatch, warnings);
   for (std::string& text : printable_texts(made.warnings)) warnings.push_back(std::move(text));
   if (!made.missing.empty())
     warnings.push_back(
         fmt::format("{} distinct kernels have no time and count as zero", made.missing.size()));
   if (!made.interval)
     warnings.emplace_back("the spread is not known, so the interval is unbounded");
+}
+
+Estimates::Estimates(report::EstimateListing listing) : Document(std::move(listing)) {
+  const auto& made = as<report::EstimateListing>();
+  add_mismatches(made.mismatch, warnings);
+  for (std::string& text : printable_texts(made.warnings)) warnings.push_back(std::move(text));
 }
 
 Validation::Validation(app::ValidateResult result)
@@ -401,7 +489,9 @@ void bind_documents(nb::module_& module) {
           "csv", [](const Document& document) { return document.rendered("csv"); },
           "The CSV of the command line.")
       .def("__str__", [](const Document& document) { return document.rendered("text"); });
+  bind_operator_time(module);
   bind_prediction(module);
+  bind_estimates(module);
   bind_validation(module);
   bind_campaigns(module);
   bind_plan(module);

@@ -56,6 +56,7 @@ struct FitResult : Document {
 
 struct ProfileResult : Document {
   using Document::Document;
+  std::vector<report::Measurement::Line> models;  ///< those that have a time
 };
 
 struct Measurement : Document {
@@ -66,6 +67,11 @@ struct Measurement : Document {
 
 struct Plan : Document {
   using Document::Document;
+};
+
+/// Of kernels that were given by their keys.
+struct Estimates : Document {
+  explicit Estimates(report::EstimateListing listing);
 };
 
 /// Copies of what never changes are itself: configurations that hold one are copied by search

@@ -17,6 +17,7 @@
 #include "app/events.hpp"
 #include "python/errors.hpp"
 #include "python/fork_gate.hpp"
+#include "python/without_gil.hpp"
 
 namespace oplat::python {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/fork_gate.hpp"
 
-#include <atomic>
-#include <chrono>
+#include <nanobind/nanobind.h>
+
 #include <condition_variable>
 #include <mutex>
 #include <new>
-#include <thread>
 
 #include "python/errors.hpp"
+#include "python/exit_gate.hpp"
 
 namespace oplat::python {
 
@@ -37,15 +37,6 @@ thread_local int own_short = 0;
 thread_local int own_long = 0;
 bool child_of_long_call = false;
 
-/// What a campaign needs to stop its worker and to store what it has.
-constexpr std::chrono::seconds kMaxWaitAtExit{60};
-constexpr std::chrono::milliseconds kBetweenLooksAtExit{5};
-/// Guarded by the GIL.
-int calls_without_gil = 0;
-thread_local int own_calls_without_gil = 0;
-std::atomic<bool> ending = false;
-std::thread::id ending_thread;  ///< set before `ending`
-
 void before_fork() {
   const nb::gil_scoped_release release;
   Gate& only = gate();
@@ -71,39 +62,10 @@ void after_in_child() {
   new (&only) Gate;
   only.inside_short = own_short;
   only.inside_long = own_long;
-  calls_without_gil = own_calls_without_gil;
-}
-
-void before_exit() {
-  ending_thread = std::this_thread::get_id();
-  ending = true;
-  const auto until = std::chrono::steady_clock::now() + kMaxWaitAtExit;
-  while (calls_without_gil > own_calls_without_gil && std::chrono::steady_clock::now() < until) {
-    const nb::gil_scoped_release release;
-    std::this_thread::sleep_for(kBetweenLooksAtExit);
-  }
+  forget_calls_of_other_threads();
 }
 
 }  // namespace
-
-CallWithoutGil::CallWithoutGil() {
-  check_not_ending();
-  ++calls_without_gil;
-  ++own_calls_without_gil;
-}
-
-CallWithoutGil::~CallWithoutGil() {
-  --calls_without_gil;
-  --own_calls_without_gil;
-}
-
-bool is_ending() { return ending && std::this_thread::get_id() != ending_thread; }
-
-void check_not_ending() {
-  if (!is_ending()) return;
-  PyErr_SetNone(PyExc_SystemExit);
-  throw nb::python_error();
-}
 
 InsideLibrary::InsideLibrary(CallLength length) : length_(length) {
   Gate& only = gate();
@@ -131,12 +93,11 @@ void check_forked_child() {
            "fork before that, or start processes with multiprocessing's method 'spawn'"});
 }
 
-void register_process_hooks() {
+void register_fork_hooks() {
   nb::module_::import_("os").attr("register_at_fork")(
       "before"_a = nb::cpp_function(before_fork),
       "after_in_parent"_a = nb::cpp_function(after_in_parent),
       "after_in_child"_a = nb::cpp_function(after_in_child));
-  nb::module_::import_("atexit").attr("register")(nb::cpp_function(before_exit));
 }
 
 }  // namespace oplat::python

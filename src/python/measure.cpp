@@ -8,23 +8,30 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include "api/program.hpp"
+#include "app/inspect.hpp"
 #include "app/measure_models.hpp"
 #include "app/plan.hpp"
 #include "app/profile.hpp"
 #include "app/rules_plan.hpp"
+#include "app/sweep.hpp"
 #include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "oplat/key.hpp"
+#include "python/arguments.hpp"
 #include "python/documents.hpp"
 #include "python/errors.hpp"
 #include "python/events.hpp"
 #include "python/fork_gate.hpp"
 #include "python/models.hpp"
+#include "python/surveys.hpp"
 
 namespace oplat::python {
 
@@ -33,20 +40,7 @@ using namespace nb::literals;
 
 namespace {
 
-/// Seconds as a number, or "4m".
-std::optional<double> budget_seconds(const nb::object& budget) {
-  if (budget.is_none()) return std::nullopt;
-  if (PyUnicode_Check(budget.ptr()))
-    return value_of(base::parse_duration_ns(nb::cast<std::string>(budget))) / 1e9;
-  double seconds = 0;
-  if (!nb::try_cast(budget, seconds))
-    throw nb::type_error(fmt::format("budget: expected seconds, or a text such as '4m', found {}",
-                                     found_text(budget))
-                             .c_str());
-  if (!(seconds > 0))
-    raise({Code::Usage, fmt::format("budget {}: expected seconds above 0, or '4m'", seconds)});
-  return seconds;
-}
+constexpr const char* kDefault = "onnxruntime";
 
 /// What the command line prints when a budget ended early.
 void warn_of_budget(const measure::Summary& summary, std::vector<std::string>& warnings) {
@@ -65,12 +59,6 @@ void add_refusals(const measure::Summary& summary, std::vector<std::string>& war
         fmt::format("{}: {}: {}", refusal.key, refusal.outcome, refusal.reason)));
 }
 
-std::vector<std::string> paths_of(const std::vector<ModelFile>& files) {
-  std::vector<std::string> paths;
-  for (const ModelFile& file : files) paths.push_back(file.path);
-  return paths;
-}
-
 /// A path, or an oplat.Table, which has one.
 std::string table_path(const nb::object& table) {
   Path path;
@@ -80,29 +68,11 @@ std::string table_path(const nb::object& table) {
       fmt::format("table: expected a path or an oplat.Table, found {}", found_text(table)).c_str());
 }
 
-/// Of a text or an oplat.Key. Throws UsageError for what is not one.
-std::string key_text(nb::handle key) {
-  if (nb::isinstance<Key>(key)) return nb::cast<Key&>(key).text();
-  std::string text;
-  if (!nb::try_cast(key, text))
-    throw nb::type_error(
-        fmt::format("keys: expected texts or oplat.Key, found {}", found_text(key)).c_str());
-  check(Key::parse(text).map([](const Key&) {}).map_error([&](Error error) {
-    error.message = fmt::format("keys: {}: {}", base::printable(text, 200), error.message);
-    return error;
-  }));
-  return text;
-}
-
 /// Keys, or a single one, as the file that profile() reads.
 std::optional<ModelFile> keys_file(const nb::object& keys) {
   if (keys.is_none()) return std::nullopt;
   std::string text;
-  if (nb::isinstance<Key>(keys) || PyUnicode_Check(keys.ptr())) {
-    text = key_text(keys) + "\n";
-  } else {
-    for (const nb::handle key : nb::iter(keys)) text += key_text(key) + "\n";
-  }
+  for (const std::string& key : key_texts(keys)) text += key + "\n";
   if (text.empty()) return std::nullopt;
   auto folder = value_of(base::TemporaryFolder::create("oplat-keys"));
   const std::string path = (folder.path() / "keys.txt").string();
@@ -118,45 +88,49 @@ std::string unlike_warning(const measure::UnlikeKernel& kernel) {
       base::duration_text(kernel.by_itself_ns.high)));
 }
 
-struct CampaignArguments {
-  nb::object budget;
-  std::uint64_t seed = 1;
-  std::optional<double> target_error;
-  bool retry_refused = false;
-};
+/// What all calls that measure know, and those that measure kernels.
+constexpr std::array<std::string_view, 5> kMeasuring = {"threads", "batch", "seed", "blocks",
+                                                        "target_error"};
+constexpr std::array<std::string_view, 8> kProfiling = {
+    "threads", "batch", "seed", "blocks", "target_error", "keys", "retry_refused", "retry_loaded"};
+constexpr std::array<std::string_view, 1> kInspecting = {"batch"};
 
-app::CampaignOptions campaign_options(const CampaignArguments& from, const char* record) {
-  app::CampaignOptions to;
-  to.budget_s = budget_seconds(from.budget);
-  to.seed = from.seed;
-  to.target_error = from.target_error;
-  to.retry_refused = from.retry_refused;
-  to.record = record;
-  return to;
+/// `threads` and `batches` of a sweep.
+app::SweepAxes take_axes(nb::kwargs& given) {
+  refuse(given, {"batch"});
+  app::SweepAxes axes;
+  axes.threads = take_numbers(given, "threads", kMaxThreads);
+  axes.batches = take_numbers(given, "batches", kMaxBatch);
+  return axes;
 }
 
-ProfileResult profile(const nb::object& models, const nb::object& table, const std::string& runtime,
-                      const nb::object& budget, std::int64_t threads, const std::string& precision,
-                      const Texts& options, const std::string& device, const Shapes& shapes,
-                      std::optional<std::int64_t> batch, const nb::object& inputs,
-                      const nb::object& keys, std::uint64_t seed,
-                      std::optional<double> target_error, bool retry_refused, bool retry_loaded,
-                      const std::vector<std::string>& worker_arguments,
-                      const nb::object& progress) {
-  const auto files = model_files(models);
-  const auto listed = keys_file(keys);
+/// What profile() and profile_sweep() ask for.
+struct Profiling {
+  Profiling(const nb::object& models, const nb::object& table, const std::string& runtime,
+            const nb::object& budget, const nb::kwargs& given, const char* record)
+      : files(model_files(models)),
+        arguments(measuring_arguments(runtime, budget, given, kProfiling)),
+        listed(keys_file(arguments.keys)) {
+    request.models = paths_of(files);
+    request.inputs = arguments.inputs.of_model;
+    if (listed) request.keys_file = listed->path;
+    request.table = table_path(table);
+    request.runtime = arguments.runtime;
+    request.campaign = arguments.campaign;
+    request.campaign.record = record;
+  }
+  std::vector<ModelFile> files;
+  MeasuringArguments arguments;
+  std::optional<ModelFile> listed;
   app::ProfileRequest request;
-  request.models = paths_of(files);
-  const GivenInputs given = model_inputs(shapes, batch, inputs);
-  request.inputs = given.of_model;
-  if (listed) request.keys_file = listed->path;
-  request.table = table_path(table);
-  request.runtime = runtime_request(runtime, threads, precision, options, device, worker_arguments);
-  request.campaign = campaign_options({budget, seed, target_error, retry_refused}, "oplat.profile");
-  request.campaign.retry_loaded = retry_loaded;
-  PythonEvents events(progress);
-  warn_of_models(files, events);
-  auto made = events.run([&] { return app::profile(request, events); }, CallLength::Long);
+};
+
+ProfileResult profile(const nb::object& models, const nb::object& table, const std::string& runtime,
+                      const nb::object& budget, const nb::kwargs& given) {
+  const Profiling asked(models, table, runtime, budget, given, "oplat.profile");
+  PythonEvents events(asked.arguments.progress);
+  warn_of_models(asked.files, events);
+  auto made = events.run([&] { return app::profile(asked.request, events); }, CallLength::Long);
   if (made.every_kernel_failed()) {
     std::vector<std::string> reasons;
     add_refusals(made.summary, reasons);
@@ -164,6 +138,7 @@ ProfileResult profile(const nb::object& models, const nb::object& table, const s
                                       reasons.empty() ? "none" : reasons.front())});
   }
   ProfileResult result(report::ProfileReport{made.table, made.summary, made.unlike});
+  result.models = std::move(made.measured.models);
   result.model.warnings = events.warnings;
   result.warnings = std::move(events.warnings);
   result.notes = std::move(events.notes);
@@ -174,26 +149,54 @@ ProfileResult profile(const nb::object& models, const nb::object& table, const s
   return result;
 }
 
-Measurement measure_all(const nb::object& models, const std::string& runtime,
-                        const nb::object& budget, const nb::object& table, std::int64_t threads,
-                        const std::string& precision, const Texts& options,
-                        const std::string& device, const Shapes& shapes,
-                        std::optional<std::int64_t> batch, const nb::object& inputs,
-                        std::uint64_t seed, std::optional<double> target_error,
-                        const std::vector<std::string>& worker_arguments,
-                        const nb::object& progress) {
-  const auto files = model_files(models);
-  check_given(files);
+Sweep profile_sweep(const nb::object& models, const nb::object& table, const std::string& runtime,
+                    const nb::object& budget, nb::kwargs given) {
+  const app::SweepAxes axes = take_axes(given);
+  const Profiling asked(models, table, runtime, budget, given, "oplat.profile_sweep");
+  check_given(asked.files);
+  PythonEvents events(asked.arguments.progress);
+  warn_of_models(asked.files, events);
+  std::int64_t failed = 0;
+  auto made = events.run(
+      [&] {
+        return app::profile_sweep(asked.request, axes, events, [&](const app::ProfileResult& one) {
+          if (one.every_kernel_failed()) ++failed;
+        });
+      },
+      CallLength::Long);
+  if (failed > 0)
+    events.warn(
+        fmt::format("every kernel failed in {} settings; the reasons are in the table", failed));
+  return sweep_document(std::move(made), asked.files, events);
+}
+
+/// What measure() and measure_sweep() ask for.
+struct Measuring {
+  Measuring(const nb::object& models, const std::string& runtime, const nb::object& budget,
+            const nb::object& table, const nb::kwargs& given, const char* record)
+      : files(model_files(models)),
+        arguments(measuring_arguments(runtime, budget, given, kMeasuring)) {
+    check_given(files);
+    request.models = paths_of(files);
+    request.inputs = arguments.inputs.of_model;
+    if (!table.is_none()) request.table = table_path(table);
+    request.runtime = arguments.runtime;
+    request.campaign = arguments.campaign;
+    request.campaign.record = record;
+  }
+  std::vector<ModelFile> files;
+  MeasuringArguments arguments;
   app::MeasureRequest request;
-  request.models = paths_of(files);
-  const GivenInputs given = model_inputs(shapes, batch, inputs);
-  request.inputs = given.of_model;
-  if (!table.is_none()) request.table = table_path(table);
-  request.runtime = runtime_request(runtime, threads, precision, options, device, worker_arguments);
-  request.campaign = campaign_options({budget, seed, target_error, false}, "oplat.measure");
-  PythonEvents events(progress);
-  warn_of_models(files, events);
-  auto made = events.run([&] { return app::measure_models(request, events); }, CallLength::Long);
+};
+
+Measurement measure_all(const nb::object& models, const std::string& runtime,
+                        const nb::object& budget, const nb::object& table,
+                        const nb::kwargs& given) {
+  const Measuring asked(models, runtime, budget, table, given, "oplat.measure");
+  PythonEvents events(asked.arguments.progress);
+  warn_of_models(asked.files, events);
+  auto made =
+      events.run([&] { return app::measure_models(asked.request, events); }, CallLength::Long);
   std::vector<std::string> warnings = std::move(events.warnings);
   add_refusals(made.summary, warnings);
   if (made.summary.models.measured() == 0)
@@ -205,6 +208,53 @@ Measurement measure_all(const nb::object& models, const std::string& runtime,
   result.warnings = std::move(warnings);
   result.notes = std::move(events.notes);
   warn_of_budget(made.summary, result.warnings);
+  return result;
+}
+
+Sweep measure_sweep(const nb::object& models, const std::string& runtime, const nb::object& budget,
+                    const nb::object& table, nb::kwargs given) {
+  const app::SweepAxes axes = take_axes(given);
+  const Measuring asked(models, runtime, budget, table, given, "oplat.measure_sweep");
+  PythonEvents events(asked.arguments.progress);
+  warn_of_models(asked.files, events);
+  auto made =
+      events.run([&] { return app::measure_sweep(asked.request, axes, events); }, CallLength::Long);
+  const auto& points = made.sweep.points;
+  if (std::none_of(points.begin(), points.end(),
+                   [](const auto& point) { return point.latency_ns.has_value(); }))
+    raise({Code::Runtime, fmt::format("no model could be measured{}{}", points.empty() ? "" : ": ",
+                                      points.empty() ? "" : points.front().error)});
+  return sweep_document(std::move(made), asked.files, events);
+}
+
+Inspection inspect(const nb::object& model, const nb::kwargs& given_arguments) {
+  nb::kwargs given = given_arguments;
+  app::InspectRequest request;
+  const nb::object runtime = take(given, "runtime");
+  const nb::object depth = take(given, "depth");
+  refuse(given, {"precision", "options", "device", "cpu"});
+  const bool is_asked = runtime.is_valid() && !runtime.is_none();
+  const MeasuringArguments arguments =
+      measuring_arguments(is_asked ? argument<std::string>("runtime", runtime, "str") : "",
+                          nb::none(), given, kInspecting);
+  const ModelFile file = model_file(model);
+  request.model = file.path;
+  request.inputs = arguments.inputs.of_model;
+  request.runtime = arguments.runtime;
+  // ONNX Runtime finds sizes where nothing else is named, in processes of the program oplat.
+  if (!is_asked && !request.runtime.remote)
+    request.runtime.worker_command = {program(), "worker", kDefault};
+  constexpr std::int64_t kMaxDepth = 16;
+  if (depth.is_valid()) request.depth = argument<std::int64_t>("depth", depth, "int");
+  if (request.depth < 0 || request.depth > kMaxDepth)
+    raise({Code::Usage, fmt::format("depth: {} is not from 0 to {}", request.depth, kMaxDepth)});
+  PythonEvents events(arguments.progress);
+  for (const std::string& text : file.warnings) events.warn(text);
+  auto made = events.run([&] { return app::inspect(request, events); }, CallLength::Long);
+  made.model = file.name;
+  Inspection result(std::move(made));
+  result.warnings = std::move(events.warnings);
+  result.notes = std::move(events.notes);
   return result;
 }
 
@@ -334,44 +384,45 @@ app::RuntimeRequest runtime_request(const std::string& runtime, std::int64_t thr
 
 void bind_measure(nb::module_& module) {
   module.def(
-      "profile", profile, "models"_a, "table"_a, "runtime"_a = "onnxruntime",
-      "budget"_a = nb::none(), nb::kw_only(), "threads"_a = 1, "precision"_a = "",
-      "options"_a = nb::none(), "device"_a = "", "shapes"_a = nb::none(), "batch"_a = nb::none(),
-      "inputs"_a = nb::none(), "keys"_a = nb::none(), "seed"_a = 1, "target_error"_a = nb::none(),
-      "retry_refused"_a = false, "retry_loaded"_a = false,
-      "worker_arguments"_a = std::vector<std::string>(), "progress"_a = nb::none(),
-      nb::sig(
-          "def profile(models: oplat._types.Models, table: str | os.PathLike[str] | Table, "
-          "runtime: str = 'onnxruntime', budget: float | str | None = None, *, "
-          "threads: int = 1, precision: str = '', options: dict[str, str] | None = None, "
-          "device: str = '', shapes: oplat._types.Shapes | None = None, batch: int | None = None, "
-          "inputs: oplat._types.Inputs | None = None, keys: collections.abc.Iterable[str | Key] | "
-          "str | "
-          "Key | None = None, "
-          "seed: int = 1, target_error: float | None = None, retry_refused: bool = "
-          "False, retry_loaded: bool = False, worker_arguments: list[str] = [], "
-          "progress: collections.abc.Callable[[Progress], object] | None = None) -> "
-          "ProfileResult"),
+      "profile", profile, "models"_a, "table"_a, "runtime"_a = kDefault, "budget"_a = nb::none(),
+      "further"_a,
+      nb::sig("def profile(models: oplat._types.Models, table: str | os.PathLike[str] | Table, "
+              "runtime: str = 'onnxruntime', budget: float | str | None = None, *, threads: int = "
+              "1, batch: int | None = None, keys: collections.abc.Iterable[str | Key] | str | Key "
+              "| None = None, " OPLAT_RETRY_OPTIONS OPLAT_CAMPAIGN_OPTIONS ") -> ProfileResult"),
       "Measures the kernels of models, and the models themselves, into a table.\n\n"
       "`budget` is in seconds, or a text such as '4m'; None: until every row is precise.\n"
       "Rows that are precise are left alone, so that a call goes on where an earlier one\n"
-      "stopped. Ctrl-C, and an exception of `progress`, stop it; what was measured is kept.");
+      "stopped. Ctrl-C, and an exception of `progress`, stop it; what was measured is kept.\n"
+      "`worker` is the command of a worker elsewhere: 'ssh phone oplat worker onnxruntime'.");
   module.def(
-      "measure", measure_all, "models"_a, "runtime"_a = "onnxruntime", "budget"_a = nb::none(),
-      "table"_a = nb::none(), nb::kw_only(), "threads"_a = 1, "precision"_a = "",
-      "options"_a = nb::none(), "device"_a = "", "shapes"_a = nb::none(), "batch"_a = nb::none(),
-      "inputs"_a = nb::none(), "seed"_a = 1, "target_error"_a = nb::none(),
-      "worker_arguments"_a = std::vector<std::string>(), "progress"_a = nb::none(),
+      "profile_sweep", profile_sweep, "models"_a, "table"_a, "runtime"_a = kDefault,
+      "budget"_a = nb::none(), "further"_a,
       nb::sig(
-          "def measure(models: oplat._types.Models, runtime: str = 'onnxruntime', budget: float | "
-          "str "
-          "| None = None, table: str | os.PathLike[str] | Table | None = None, *, "
-          "threads: int = 1, precision: str = '', options: dict[str, str] | None = None, "
-          "device: str = '', shapes: oplat._types.Shapes | None = None, batch: int | None = None, "
-          "inputs: oplat._types.Inputs | None = None, seed: int = 1, target_error: float | "
-          "None = None, worker_arguments: list[str] = [], progress: "
-          "collections.abc.Callable[[Progress], object] | None = None) -> Measurement"),
+          "def profile_sweep(models: oplat._types.Models, table: str | os.PathLike[str] | Table, "
+          "runtime: str = 'onnxruntime', budget: float | str | None = None, *, threads: "
+          "collections.abc.Sequence[int] | int | None = None, batches: "
+          "collections.abc.Sequence[int] | int | None = None, " OPLAT_RETRY_OPTIONS
+              OPLAT_CAMPAIGN_OPTIONS ") -> Sweep"),
+      "profile() with every number of threads and every batch. `budget` is that of all.");
+  module.def(
+      "measure", measure_all, "models"_a, "runtime"_a = kDefault, "budget"_a = nb::none(),
+      "table"_a = nb::none(), "further"_a,
+      nb::sig("def measure(models: oplat._types.Models, runtime: str = 'onnxruntime', budget: "
+              "float | str | None = None, table: str | os.PathLike[str] | Table | None = None, *, "
+              "threads: int = 1, batch: int | None = None, " OPLAT_CAMPAIGN_OPTIONS
+              ") -> Measurement"),
       "Measures whole models end to end. A model that fails is in `refusals`.");
+  module.def(
+      "measure_sweep", measure_sweep, "models"_a, "runtime"_a = kDefault, "budget"_a = nb::none(),
+      "table"_a = nb::none(), "further"_a,
+      nb::sig("def measure_sweep(models: oplat._types.Models, runtime: str = 'onnxruntime', "
+              "budget: float | str | None = None, table: str | os.PathLike[str] | Table | None = "
+              "None, *, threads: collections.abc.Sequence[int] | int | None = None, batches: "
+              "collections.abc.Sequence[int] | int | None = None, " OPLAT_CAMPAIGN_OPTIONS
+              ") -> Sweep"),
+      "measure() with every number of threads and every batch. `budget` is that of all. A point\n"
+      "that could not be measured has an error.");
   module.def(
       "plan", plan, "model"_a, nb::kw_only(), "runtime"_a = nb::none(), "rules"_a = nb::none(),
       "threads"_a = 1, "precision"_a = "", "options"_a = nb::none(), "shapes"_a = nb::none(),
@@ -383,6 +434,16 @@ void bind_measure(nb::module_& module) {
           "None, shapes: oplat._types.Shapes | None = None, batch: int | None = None, inputs: "
           "oplat._types.Inputs | None = None, worker_arguments: list[str] = []) -> Plan"),
       "The kernels of a model: asked of a runtime, or by the fusion rules of a name.");
+  module.def(
+      "inspect", inspect, "model"_a, "further"_a,
+      nb::sig("def inspect(model: oplat._types.Model, *, depth: int = 2, runtime: str | None = "
+              "None, batch: int | None = None, shapes: oplat._types.Shapes | None = None, inputs: "
+              "oplat._types.Inputs | None = None, worker: str | collections.abc.Sequence[str] | "
+              "None = None, worker_arguments: collections.abc.Sequence[str] = (), progress: "
+              "collections.abc.Callable[[Progress], object] | None = None) -> Inspection"),
+      "Counts a model's operations, parameters and memory, without a table. `depth`: parts of a\n"
+      "node's name that make a module. Sizes that the file does not say are those of one run\n"
+      "under `runtime`, by default ONNX Runtime.");
 }
 
 }  // namespace oplat::python

@@ -98,6 +98,12 @@ std::vector<ModelFile> model_files(nb::handle models) {
   return files;
 }
 
+std::vector<std::string> paths_of(const std::vector<ModelFile>& files) {
+  std::vector<std::string> paths;
+  for (const ModelFile& file : files) paths.push_back(file.path);
+  return paths;
+}
+
 void check_given(const std::vector<ModelFile>& files) {
   if (files.empty()) raise({Code::Usage, "models: the list is empty; give one or more"});
 }

@@ -40,6 +40,7 @@ ModelFile model_file(nanobind::handle model);
 bool is_one_model(nanobind::handle models);
 /// The files of a list of models, or of a single one.
 std::vector<ModelFile> model_files(nanobind::handle models);
+std::vector<std::string> paths_of(const std::vector<ModelFile>& files);
 /// Throws UsageError if there is none.
 void check_given(const std::vector<ModelFile>& files);
 /// Says what the makers of models warn of.

@@ -7,9 +7,11 @@
 #include "python/columns.hpp"
 #include "python/compat.hpp"
 #include "python/documents.hpp"
+#include "python/exit_gate.hpp"
 #include "python/fork_gate.hpp"
 #include "python/measure.hpp"
 #include "python/mmt.hpp"
+#include "python/surveys.hpp"
 #include "python/table.hpp"
 #include "python/values.hpp"
 
@@ -22,10 +24,12 @@ NB_MODULE(_core, module) {
 #endif
   module.attr("__version__") = std::string(oplat::version());
   module.attr("__commit__") = std::string(oplat::commit());
-  python::register_process_hooks();
+  python::register_fork_hooks();
+  python::register_exit_hook();
   python::bind_values(module);
   python::bind_columns(module);
   python::bind_documents(module);
+  python::bind_surveys(module);
   python::bind_table(module);
   python::bind_measure(module);
   python::bind_mmt(module);

@@ -9,21 +9,29 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <array>
+#include <cmath>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "api/values.hpp"
+#include "app/advise.hpp"
+#include "app/estimate.hpp"
 #include "app/fit.hpp"
 #include "app/predict.hpp"
+#include "app/sweep.hpp"
+#include "app/table_source.hpp"
 #include "app/validate.hpp"
 #include "base/message.hpp"
 #include "base/text.hpp"
 #include "oplat/key.hpp"
 #include "predict/prediction.hpp"
+#include "python/arguments.hpp"
 #include "python/columns.hpp"
 #include "python/documents.hpp"
 #include "python/errors.hpp"
@@ -31,6 +39,8 @@
 #include "python/fork_gate.hpp"
 #include "python/measure.hpp"
 #include "python/models.hpp"
+#include "python/surveys.hpp"
+#include "python/without_gil.hpp"
 
 namespace oplat::python {
 
@@ -131,13 +141,6 @@ std::unique_ptr<Prediction> predict_one(TableHandle& handle, const app::PredictR
   return prediction;
 }
 
-/// What a call asks for besides models.
-struct Question {
-  app::PredictRequest request;
-  std::shared_ptr<base::TemporaryFolder> arrays;  ///< of GivenInputs
-  nb::kwargs given;                               ///< the arguments that say it
-};
-
 std::unique_ptr<Prediction> predict_model(TableHandle& handle, nb::handle model,
                                           app::PredictRequest request) {
   const ModelFile file = model_file(model);
@@ -146,25 +149,161 @@ std::unique_ptr<Prediction> predict_model(TableHandle& handle, nb::handle model,
   return predict_one(handle, request, file, events);
 }
 
-std::vector<std::unique_ptr<Prediction>> predict_models(TableHandle& handle, nb::handle models,
-                                                        app::PredictRequest request) {
-  std::vector<std::unique_ptr<Prediction>> predictions;
+enum class OnError { Raise, Return };
+
+/// What all models would fail of alike raises, whatever is wanted of a model's own error.
+void check_rows(TableHandle& handle, const app::PredictRequest& request, PythonEvents& events) {
+  const auto opened = handle.opened();
+  opened->use(events, [&]() -> Result<bool> {
+    const app::OpenedTable& table = opened->table.impl().opened;
+    const auto selection = app::select_stated(table.table(), request.rows);
+    if (!selection) return fail(app::with_path(table, selection.error()));
+    return true;
+  });
+}
+
+/// Whether an exception is one of oplat that is about a model.
+bool is_of_model(const nb::python_error& error) {
+  const nb::module_ errors = nb::module_::import_("oplat.errors");
+  return error.matches(errors.attr("Error")) && !error.matches(errors.attr("Interrupted")) &&
+         !error.matches(errors.attr("InternalError"));
+}
+
+nb::list predict_models(TableHandle& handle, nb::handle models, app::PredictRequest request,
+                        OnError on_error) {
+  nb::list answers;
   PythonEvents events;
+  if (on_error == OnError::Return) check_rows(handle, request, events);
   const auto predict = [&](nb::handle model) {
-    const ModelFile file = model_file(model);
-    request.model = file.path;
-    predictions.push_back(predict_one(handle, request, file, events));
+    try {
+      const ModelFile file = model_file(model);
+      request.model = file.path;
+      answers.append(predict_one(handle, request, file, events));
+    } catch (nb::python_error& error) {
+      if (on_error == OnError::Raise || !is_of_model(error)) throw;
+      answers.append(error.value());
+      events.notes.clear();
+    }
   };
   if (is_one_model(models)) {
     predict(models);
-    return predictions;
+    return answers;
   }
   for (const nb::handle model : nb::iter(models)) {
     // Between two models of a list Python itself looks for no signal.
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     predict(model);
   }
-  return predictions;
+  return answers;
+}
+
+constexpr const char* kOnError = "on_error";
+constexpr const char* kReturn = "return";
+
+bool is_return(const nb::kwargs& given) {
+  PyObject* word = PyDict_GetItemString(given.ptr(), kOnError);
+  return word != nullptr && PyUnicode_Check(word) &&
+         PyUnicode_CompareWithASCIIString(word, kReturn) == 0;
+}
+
+nb::list predict_many(TableHandle& handle, nb::handle models, nb::kwargs given) {
+  const OnError on_error = is_return(given) ? OnError::Return : OnError::Raise;
+  if (const nb::object word = take(given, kOnError); word.is_valid()) {
+    const auto text = argument<std::string>(kOnError, word, "str");
+    if (text != kReturn && text != "raise")
+      raise({Code::Usage,
+             fmt::format("on_error {}: expected raise or return", base::printable(text))});
+  }
+  const Question question = question_of(given);
+  return predict_models(handle, models, question.request, on_error);
+}
+
+Sweep predict_sweep(TableHandle& handle, nb::handle models, nb::kwargs given) {
+  refuse(given, {"batch"});
+  app::SweepAxes axes;
+  axes.threads = take_numbers(given, "threads", kMaxThreads);
+  axes.batches = take_numbers(given, "batches", kMaxBatch);
+  const Question question = question_of(given);
+  const auto files = model_files(nb::borrow(models));
+  check_given(files);
+  PythonEvents events;
+  warn_of_models(files, events);
+  const auto opened = handle.opened();
+  auto made = opened->use(events, [&] {
+    return app::predict_sweep(question.request, paths_of(files), axes, opened->table.impl().opened,
+                              events);
+  });
+  for (const std::string& text : opened->warnings) events.warnings.push_back(text);
+  return sweep_document(std::move(made), files, events);
+}
+
+Estimates estimate_keys(TableHandle& handle, nb::handle keys, nb::kwargs given) {
+  refuse(given, {"batch", "inputs", "plan", "shapes"});
+  const nb::object reuse = take(given, "reuse_bytes");
+  app::EstimateRequest request;
+  if (reuse.is_valid())
+    request.reuse_bytes = argument<std::optional<double>>("reuse_bytes", reuse, "float");
+  if (request.reuse_bytes && !(*request.reuse_bytes >= 0))
+    raise({Code::Usage, fmt::format("reuse_bytes: {} is below 0", *request.reuse_bytes)});
+  const Question question = question_of(given);
+  request.keys = key_texts(keys);
+  if (request.keys.empty()) raise({Code::Usage, "keys: the list is empty"});
+  request.rows = question.request.rows;
+  request.options = question.request.options;
+  PythonEvents events;
+  const auto opened = handle.opened();
+  const app::EstimateResult made = opened->use(events, [&]() -> Result<app::EstimateResult> {
+    const app::OpenedTable& table = opened->table.impl().opened;
+    auto result = app::estimate(request, table.table());
+    if (!result) return fail(app::with_path(table, result.error()));
+    return result;
+  });
+  if (const Status complete = app::require_estimates(made, request.options.missing); !complete) {
+    std::vector<std::string> missing;
+    for (const predict::KernelPrediction& kernel : made.kernels)
+      if (!kernel.latency_ns) missing.push_back(kernel.key);
+    raise_missing(complete.error(), missing);
+  }
+  report::EstimateListing listing;
+  listing.kernels = made.kernels;
+  listing.level = request.options.level;
+  listing.device = made.selection.device;
+  listing.setting = made.selection.setting;
+  listing.mismatch = made.selection.mismatch;
+  listing.warnings = made.selection.warnings;
+  Estimates result(std::move(listing));
+  result.warnings.insert(result.warnings.end(), opened->warnings.begin(), opened->warnings.end());
+  return result;
+}
+
+Advice advise_table(TableHandle& handle, nb::handle models, double max_ms, nb::kwargs given) {
+  refuse(given, {"batch", "allow_setting_mismatch", "unfitted"});
+  if (!(max_ms > 0) || !std::isfinite(max_ms))
+    raise({Code::Usage, fmt::format("max_ms: {} is not a time above 0", max_ms)});
+  app::AdviseRequest request;
+  request.threads = take_numbers(given, "threads", kMaxThreads);
+  request.batches = take_numbers(given, "batches", kMaxBatch);
+  const nb::object progress = take(given, "progress");
+  const Question question = question_of(given);
+  const auto files = model_files(nb::borrow(models));
+  check_given(files);
+  request.models = paths_of(files);
+  request.inputs = question.request.inputs;
+  request.table = handle.path();
+  request.rows = question.request.rows;
+  request.max_latency_ns = max_ms * api::kNsPerMs;
+  request.plan = question.request.plan;
+  request.options = question.request.options;
+  PythonEvents events(progress.is_valid() ? progress : nb::none());
+  warn_of_models(files, events);
+  const auto opened = handle.opened();
+  if (opened->table.impl().opened.foreign)
+    raise({Code::Usage, fmt::format("{}: not a table of oplat; convert it with oplat import",
+                                    base::printable(handle.path(), 400))});
+  auto made = opened->use(
+      events, [&] { return app::advise(request, opened->table.impl().opened, events); });
+  for (const std::string& text : opened->warnings) events.warnings.push_back(text);
+  return advice_document(std::move(made), files, events);
 }
 
 /// A callable for search libraries: one number of a prediction.
@@ -194,77 +333,6 @@ double objective_value(const Objective& objective, nb::handle model) {
   return (objective.bound == "lo" ? p.interval->low : p.interval->high) / api::kNsPerMs;
 }
 
-/// The value of an argument, or a TypeError.
-template <class T>
-T argument(const std::string& name, nb::handle value, const char* expected) {
-  T converted{};
-  if (!nb::try_cast(value, converted))
-    throw nb::type_error(
-        fmt::format("{}: expected {}, found {}", base::printable(name), expected, found_text(value))
-            .c_str());
-  return converted;
-}
-
-/// What a call asks for by its further arguments. By hand: a search makes thousands of calls that
-/// give few of them, and nanobind converts the defaults of the others anew in each.
-Question question_of(const nb::kwargs& given) {
-  Question question{{}, {}, given};
-  app::PredictRequest& request = question.request;
-  request.plan.program = program();
-  if (given.size() == 0) return question;
-  constexpr const char* kText = "str";
-  Shapes shapes;
-  nb::object data = nb::none();
-  std::optional<std::int64_t> batch;
-  for (const auto& [key, value] : given) {
-    const auto name = nb::cast<std::string>(key);
-    const auto text = [&name, &value = value] { return argument<std::string>(name, value, kText); };
-    std::optional<std::string>* row_text = name == "device"      ? &request.rows.device
-                                           : name == "runtime"   ? &request.rows.runtime
-                                           : name == "version"   ? &request.rows.version
-                                           : name == "precision" ? &request.rows.precision
-                                                                 : nullptr;
-    if (row_text != nullptr) {
-      *row_text = argument<std::optional<std::string>>(name, value, kText);
-    } else if (name == "threads") {
-      request.rows.threads = argument<std::optional<std::int64_t>>(name, value, "int");
-    } else if (name == "shapes") {
-      shapes = argument<Shapes>(name, value, "dict[str, Sequence[int]]");
-    } else if (name == "batch") {
-      batch = argument<std::optional<std::int64_t>>(name, value, "int");
-    } else if (name == "inputs") {
-      data = nb::borrow(value);
-    } else if (name == "options") {
-      if (auto options = argument<Texts>(name, value, "dict[str, str]"))
-        request.rows.options = *std::move(options);
-    } else if (name == "allow_setting_mismatch") {
-      request.rows.allow_setting_mismatch = argument<bool>(name, value, "bool");
-    } else if (name == "plan") {
-      std::string with_program = std::move(request.plan.program);
-      request.plan = value_of(app::parse_plan_source(text()));
-      request.plan.program = std::move(with_program);
-    } else if (name == "level") {
-      request.options.level = argument<double>(name, value, "float");
-    } else if (name == "missing") {
-      request.options.missing = value_of(predict::parse_missing_policy(text()));
-    } else if (name == "estimator") {
-      const std::string estimator = text();
-      const auto profile = estimate::parse_profile(estimator);
-      if (!profile)
-        raise({Code::Usage,
-               fmt::format("estimator {}: expected accurate or fast", base::printable(estimator))});
-      request.options.estimator = *profile;
-    } else {
-      throw nb::type_error(
-          fmt::format("unexpected keyword argument '{}'", base::printable(name)).c_str());
-    }
-  }
-  GivenInputs inputs = model_inputs(shapes, batch, data);
-  request.inputs = std::move(inputs.of_model);
-  question.arrays = std::move(inputs.arrays);
-  return question;
-}
-
 /// Defines a method whose further arguments say how to predict: `method(self, subject, question)`.
 template <class Class, class Method, class... Extra>
 void def_predicting(Class& bound, const char* name, Method method, const Extra&... extra) {
@@ -275,16 +343,6 @@ void def_predicting(Class& bound, const char* name, Method method, const Extra&.
       },
       extra..., "further"_a);
 }
-
-/// The part of a signature that def_predicting() adds.
-#define OPLAT_PREDICTING                                                                           \
-  "*, threads: int | None = None, shapes: oplat._types.Shapes | None = None, batch: int | None = " \
-  "None, "                                                                                         \
-  "inputs: oplat._types.Inputs | None = None, device: str | None = None, runtime: str | None = "   \
-  "None, version: str | None = None, precision: str | None = None, options: dict[str, str] | "     \
-  "None = None, allow_setting_mismatch: bool = False, plan: str = 'auto', level: float = 0.9, "    \
-  "missing: typing.Literal['error', 'roofline', 'zero'] = 'error', estimator: "                    \
-  "typing.Literal['accurate', 'fast'] = 'accurate'"
 
 std::string flags_text(const std::vector<std::string>& flags) { return base::join(flags, ","); }
 
@@ -418,7 +476,8 @@ FitResult fit_table(TableHandle& handle, bool composition, bool kernels, const T
                     std::optional<std::string> version, std::optional<std::string> precision,
                     std::optional<std::int64_t> threads, std::uint64_t seed, int jobs,
                     bool calibrate, bool exclude_suspects, double level, bool store,
-                    const nb::object& progress) {
+                    const nb::object& progress, const Texts& options,
+                    std::optional<double> max_half_width) {
   app::FitRequest request;
   request.table = handle.path();
   request.rows.device = std::move(device);
@@ -428,7 +487,13 @@ FitResult fit_table(TableHandle& handle, bool composition, bool kernels, const T
   request.rows.threads = threads;
   request.composition = composition;
   request.kernels = kernels;
+  if (options) request.rows.options = *options;
   if (groups) request.how.groups = *groups;
+  if (max_half_width) {
+    if (!(*max_half_width >= 0 && *max_half_width <= 1))
+      raise({Code::Usage, fmt::format("max_half_width: {} is not from 0 to 1", *max_half_width)});
+    request.how.max_half_width = *max_half_width;
+  }
   request.how.level = level;
   request.learn = {seed, jobs, calibrate, exclude_suspects};
   request.store = store;
@@ -444,24 +509,24 @@ FitResult fit_table(TableHandle& handle, bool composition, bool kernels, const T
   return result;
 }
 
+constexpr std::array<std::string_view, 5> kValidating = {"threads", "batch", "level", "measure",
+                                                         "unfitted"};
+
 Validation validate_table(TableHandle& handle, const nb::object& models, const std::string& runtime,
-                          std::int64_t threads, const std::string& precision, const Texts& options,
-                          const std::string& device, const Shapes& shapes,
-                          std::optional<std::int64_t> batch, const nb::object& inputs, double level,
-                          bool measure_anew, const std::vector<std::string>& worker_arguments,
-                          const nb::object& progress) {
+                          const nb::kwargs& given) {
   const auto files = model_files(models);
   check_given(files);
+  const MeasuringArguments arguments = measuring_arguments(runtime, nb::none(), given, kValidating);
   app::ValidateRequest request;
-  for (const ModelFile& file : files) request.models.push_back(file.path);
-  const GivenInputs given = model_inputs(shapes, batch, inputs);
-  request.inputs = given.of_model;
+  request.models = paths_of(files);
+  request.inputs = arguments.inputs.of_model;
   request.table = handle.path();
-  request.runtime = runtime_request(runtime, threads, precision, options, device, worker_arguments);
-  request.level = level;
-  request.measure_anew = measure_anew;
+  request.runtime = arguments.runtime;
+  request.level = arguments.level;
+  request.fitted = !arguments.unfitted;
+  request.measure_anew = arguments.measure;
   request.record = "oplat.Table.validate";
-  PythonEvents events(progress);
+  PythonEvents events(arguments.progress);
   warn_of_models(files, events);
   auto made = events.run([&] { return app::validate(request, events); }, CallLength::Long);
   Validation result(std::move(made));
@@ -582,17 +647,50 @@ void bind_table(nb::module_& module) {
       "How long a model takes. `model` is a path, the bytes of an ONNX model, an\n"
       "`onnx.ModelProto` or an `oplat.torch.Graph`. What a table leaves open is chosen by\n"
       "`threads`, `device`, `runtime`, `version`, `precision` and `options`; what the model\n"
-      "leaves open, by `shapes`, `batch` and `inputs`. MissingKernels names kernels that nothing\n"
-      "answers.");
-  def_predicting(
-      table, "predict_many",
-      [](nb::handle self, nb::handle models, Question&& question) {
-        return predict_models(nb::cast<TableHandle&>(self), models, std::move(question.request));
+      "leaves open, by `shapes`, `batch` and `inputs`. `unfitted`: without what fit() learned of\n"
+      "whole models. MissingKernels names kernels that nothing answers.");
+  // Two forms for type checkers, of one function.
+  table.def(
+      "predict_many",
+      [](TableHandle& handle, nb::handle models, nb::kwargs given) {
+        if (is_return(given)) throw nb::next_overload();
+        return predict_many(handle, models, std::move(given));
       },
-      "models"_a,
-      nb::sig("def predict_many(self, models: "
-              "oplat._types.Models, " OPLAT_PREDICTING ") -> list[Prediction]"),
-      "Predicts each model, in order. The first that cannot be predicted raises.");
+      "models"_a, "further"_a,
+      nb::sig("def predict_many(self, models: oplat._types.Models, " OPLAT_PREDICTING
+              ", on_error: typing.Literal['raise'] = 'raise') -> list[Prediction]"),
+      "Predicts each model, in order. The first that cannot be predicted raises;\n"
+      "`on_error='return'`: its error is in its place.");
+  table.def("predict_many", predict_many, "models"_a, "further"_a,
+            nb::sig("def predict_many(self, models: oplat._types.Models, " OPLAT_PREDICTING
+                    ", on_error: typing.Literal['return']) -> list[Prediction | "
+                    "oplat.errors.Error]"));
+  table.def("predict_sweep", predict_sweep, "models"_a, "further"_a,
+            nb::sig("def predict_sweep(self, models: oplat._types.Models, *, threads: "
+                    "collections.abc.Sequence[int] | int | None = None, batches: "
+                    "collections.abc.Sequence[int] | int | None = None, " OPLAT_PREDICTING_OPTIONS
+                    ") -> Sweep"),
+            "Predicts each model with every number of threads and every batch. A point that\n"
+            "cannot be predicted has an error; if none can, the first raises.");
+  table.def("estimate", estimate_keys, "keys"_a, "further"_a,
+            nb::sig("def estimate(self, keys: collections.abc.Iterable[str | Key] | str | Key, *, "
+                    "reuse_bytes: float | None = None, threads: int | None = None, device: str | "
+                    "None = None, runtime: str | None = None, version: str | None = None, "
+                    "precision: str | None = None, options: dict[str, str] | None = None, "
+                    "allow_setting_mismatch: bool = False, unfitted: bool = False, level: float = "
+                    "0.9, missing: typing.Literal['error', 'roofline', 'zero'] = 'error', "
+                    "estimator: typing.Literal['accurate', 'fast'] = 'accurate') -> Estimates"),
+            "How long single kernels take. `reuse_bytes`: touched between two uses of a weight;\n"
+            "None: caches are hot. MissingKernels names those that nothing answers.");
+  table.def("advise", advise_table, "models"_a, "max_ms"_a, "further"_a,
+            nb::sig("def advise(self, models: oplat._types.Models, max_ms: float, *, threads: "
+                    "collections.abc.Sequence[int] | int | None = None, batches: "
+                    "collections.abc.Sequence[int] | int | None = None, " OPLAT_PREDICTING_MODEL
+                    ", progress: collections.abc.Callable[[Progress], object] | None = None) -> "
+                    "Advice"),
+            "Which settings of the table and which batches meet a latency. `models` are variants\n"
+            "of one network, such as fp32 and int8. By default all settings of the table are\n"
+            "tried, with the models' own batch.");
   def_predicting(
       table, "as_objective",
       [](nb::handle self, nb::handle bound, Question&& question) {
@@ -613,31 +711,25 @@ void bind_table(nb::module_& module) {
            "groups"_a = nb::none(), "device"_a = nb::none(), "runtime"_a = nb::none(),
            "version"_a = nb::none(), "precision"_a = nb::none(), "threads"_a = nb::none(),
            "seed"_a = 1, "jobs"_a = 0, "calibrate"_a = true, "exclude_suspects"_a = false,
-           "level"_a = 0.9, "store"_a = true, "progress"_a = nb::none(),
+           "level"_a = 0.9, "store"_a = true, "progress"_a = nb::none(), "options"_a = nb::none(),
+           "max_half_width"_a = nb::none(),
            nb::sig("def fit(self, *, composition: bool = True, kernels: bool = True, groups: "
                    "dict[str, str] | None = None, device: str | None = None, runtime: str | None = "
                    "None, version: str | None = None, precision: str | None = None, threads: int | "
                    "None = None, seed: int = 1, jobs: int = 0, calibrate: bool = True, "
                    "exclude_suspects: bool = False, level: float = 0.9, store: bool = True, "
-                   "progress: collections.abc.Callable[[Progress], object] | None = None) -> "
+                   "progress: collections.abc.Callable[[Progress], object] | None = None, options: "
+                   "dict[str, str] | None = None, max_half_width: float | None = None) -> "
                    "FitResult"),
            "Learns how kernels add up, and how long unmeasured ones take; stores it in the file\n"
-           "and reopens the table. Ctrl-C stores what is finished.")
-      .def("validate", validate_table, "models"_a, "runtime"_a = "onnxruntime", nb::kw_only(),
-           "threads"_a = 1, "precision"_a = "", "options"_a = nb::none(), "device"_a = "",
-           "shapes"_a = nb::none(), "batch"_a = nb::none(), "inputs"_a = nb::none(),
-           "level"_a = 0.9, "measure"_a = false, "worker_arguments"_a = std::vector<std::string>(),
-           "progress"_a = nb::none(),
+           "and reopens the table. Ctrl-C stores what is finished. `max_half_width`: models whose\n"
+           "relative confidence interval is wider teach nothing; 0.1 is 10 %.")
+      .def("validate", validate_table, "models"_a, "runtime"_a = "onnxruntime", "further"_a,
            nb::sig("def validate(self, models: oplat._types.Models, runtime: str = 'onnxruntime', "
-                   "*, threads: "
-                   "int = 1, precision: str = '', options: dict[str, str] | None = None, device: "
-                   "str = '', shapes: oplat._types.Shapes | None = None, batch: int | None = None, "
-                   "inputs: "
-                   "oplat._types.Inputs | None = None, level: float = 0.9, measure: bool = False, "
-                   "worker_arguments: list[str] = [], progress: "
-                   "collections.abc.Callable[[Progress], object] | None = None) -> Validation"),
+                   "*, threads: int = 1, batch: int | None = None, level: float = 0.9, measure: "
+                   "bool = False, unfitted: bool = False, " OPLAT_RUN_OPTIONS ") -> Validation"),
            "Predicts models and measures them where the table lacks their time; `measure`: all\n"
-           "of them.");
+           "of them; `unfitted`: without what fit() learned of whole models.");
 }
 
 }  // namespace oplat::python

@@ -17,6 +17,8 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "compat/registry.hpp"
+#include "ir/label.hpp"
 #include "oplat/key.hpp"
 #include "oplat/predict.hpp"
 #include "oplat/table.hpp"
@@ -31,6 +33,8 @@ using namespace nb::literals;
 namespace {
 
 constexpr double kNsPerMs = 1e6;
+
+ir::KernelLabel label_of(std::string_view key) { return ir::label_of(key, compat::catalogue()); }
 
 /// Pickling and copying, by a tuple of what `pack` makes of a value and `unpack` makes a value of.
 template <class Class, class Pack, class Unpack>
@@ -89,6 +93,10 @@ void bind_key(nb::module_& module) {
       .def_prop_ro("op", &Key::op, "'Conv'; of another domain 'com.microsoft:FusedConv'.")
       .def_prop_ro("operands", &Key::operands, "In order; None where an optional one is left out.")
       .def_prop_ro("results", &Key::results, "In order; None where nobody uses one.")
+      .def_prop_ro(
+          "label", [](const Key& key) { return label_of(key.text()).text; },
+          "The kernel described for people: 'Conv 3x3 s2, 16 ch, 1x3x224x224 -> 1x16x112x112'.\n"
+          "Different keys may have the same.")
       .def_prop_ro("flops", &Key::flops,
                    "Operations of one execution; None if the operator or a size is unknown.")
       .def("__str__", &Key::text)
@@ -163,6 +171,12 @@ void bind_times(nb::module_& module) {
                                       "One kernel of a model, with its time.");
   kernel_class.def_ro("name", &KernelTime::name, "Of the node; empty if it has none.")
       .def_ro("key", &KernelTime::key)
+      .def_prop_ro(
+          "label", [](const KernelTime& kernel) { return label_of(kernel.key).text; },
+          "The kernel described for people.")
+      .def_prop_ro(
+          "type", [](const KernelTime& kernel) { return label_of(kernel.key).type; },
+          "What `Prediction.by_operator` sums by: 'Conv', 'Conv depthwise'.")
       .def_ro("count", &KernelTime::count, "Executions per run of the model.")
       .def_ro("ms", &KernelTime::median_ms, "Of one execution; None if nothing answers.")
       .def_prop_ro(
@@ -187,7 +201,7 @@ void bind_times(nb::module_& module) {
         return fmt::format(
             "<oplat.KernelTime: {} x {}, {}: {}>", kernel.count,
             kernel.median_ms ? base::duration_text(*kernel.median_ms * kNsPerMs) : "no time",
-            source_name(kernel.source), base::printable(kernel.key, 200));
+            source_name(kernel.source), base::printable(label_of(kernel.key).text, 200));
       });
   using Range = std::optional<std::tuple<double, double>>;
   using State = std::tuple<std::string, std::string, std::int64_t, std::optional<double>, Range,

@@ -49,3 +49,21 @@ def of_module(table: oplat.Table, module: oplat.torch.Module, tokens: oplat.torc
     blocks = oplat.torch.blocks(module, (1, 3, 224, 224), type(module))
     print(graph.inputs["ids"], oplat.measure([graph], budget=5).models, oplat.plan(graph, runtime="onnxruntime").kernels)
     return {path: table.predict(block).ms for path, block in blocks.items()} | {graph.name: table.predict(graph).ms}
+
+
+def surveyed(table: oplat.Table, models: list[str]) -> list[float]:
+    answers: list[oplat.Prediction | oplat.Error] = table.predict_many(models, on_error="return", unfitted=True)
+    known = [answer for answer in answers if isinstance(answer, oplat.Prediction)]
+    operators: list[oplat.OperatorTime] = known[0].by_operator
+    print(operators[0].bound, known[0].kernels[0].label, known[0].kernels[0].type, oplat.Key("Relu/14{}(f32[1])->(f32[1])").label)
+    sweep: oplat.Sweep = table.predict_sweep(models, threads=[1, 2], batches=(1, 4), level=0.95)
+    measured = oplat.measure_sweep(models, budget="1m", threads=2, batches=[1, 8], worker=["ssh", "phone", "oplat", "worker", "onnxruntime"])
+    oplat.profile_sweep(models, table, budget=60, threads=[1, 2], blocks=8, progress=print)
+    advice: oplat.Advice = table.advise(models, 5.0, batches=[1, 2])
+    best = advice.best
+    estimates: oplat.Estimates = table.estimate([oplat.Key(operators[0].type), "Relu/14{}(f32[1])->(f32[1])"], reuse_bytes=1e6)
+    print(estimates.kernels[0].ms, estimates.setting.threads)
+    inspection: oplat.Inspection = oplat.inspect(models[0], depth=1)
+    flops: int = inspection.total.flops
+    times = [point.inferences for point in [*sweep.points, *measured.fastest]]
+    return [time.p50_ms for time in times if time is not None] + ([best.ms] if best and best.ms else []) + [float(flops)]
