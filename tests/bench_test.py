@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What bench/ and scripts/zoo compute without measuring: halves of families, keys, spaces."""
+"""What bench/ and scripts/zoo compute without measuring: halves of families, keys, spaces, statistics, forests."""
 import sys
 import unittest
 from dataclasses import dataclass
@@ -8,11 +8,12 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "bench")]
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "scripts"), *map(str, ROOT.glob(".venv/lib/python3.11/site-packages"))]
 
 import inventory  # noqa: E402
-from lib import keys, space_page  # noqa: E402
+from lib import judging, keys, space_page, unseen_page  # noqa: E402
 from lib.halves import in_inventory  # noqa: E402
+from lib.settings import SETTINGS  # noqa: E402
 
 CONV = ("com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}"
         "(f32[1,64,56,56],f32c[64,64,3,3],f32c[64],f32[1,64,56,56])->(&3)")
@@ -101,6 +102,68 @@ class Space(unittest.TestCase):
         content = "\n".join(space_page.section(self.NETWORKS, [network("c", "z", {})], "x" * 2048))
         for words in ("4 kernels of 3 networks (2 fp32 and 1 int8", "Families: x, y.", "Left out: c.", "| convolution 3x3, blocked | 1 | 2 | 50.0 % |"):
             self.assertIn(words, content)
+
+
+class Judging(unittest.TestCase):
+    def test_kendall(self):
+        self.assertEqual(judging.kendall([(1, 10), (2, 20), (3, 30)]), 1)
+        self.assertEqual(judging.kendall([(1, 30), (2, 20), (3, 10)]), -1)
+        self.assertAlmostEqual(judging.kendall([(1, 1), (2, 3), (3, 2), (4, 4)]), 4 / 6)
+        self.assertIsNone(judging.kendall([(1, 1)]))
+
+    def test_a_model_without_an_answer_is_outside_every_bound(self):
+        self.assertEqual(judging.within([0.01, -0.04, 0.2], 0.05, 4), 0.5)
+
+    def test_the_interval_of_a_difference(self):
+        ours, theirs = [0.01, -0.02, 0.03] * 10, [0.11, 0.12, -0.13] * 10
+        mean, low, high = judging.difference(ours, theirs)
+        self.assertAlmostEqual(mean, 0.10)
+        self.assertTrue(0.09 < low <= mean <= high < 0.11)
+        self.assertEqual(judging.difference(ours, theirs), (mean, low, high), "the same each time")
+
+
+class Page(unittest.TestCase):
+    def line(self, name, predicted, measured, rivals):
+        answer = {"latency_ns": predicted, "interval_ns": predicted and [0.9 * predicted, 1.1 * predicted], "missing": [] if predicted else ["Relu/14{}(f32[1])->(&0)"],
+                  "time": {"measured": 0.7, "learned": 0.3} if predicted else {}}
+        return unseen_page.Line(name, name, {"latency_ns": measured, "ci_ns": [0.99 * measured, 1.01 * measured]}, answer, rivals)
+
+    def test_figures(self):
+        lines = [self.line("a", 1.02e6, 1e6, {"flops": 2e6}), self.line("b", 1.88e6, 2e6, {"flops": 1e6}), self.line("c", None, 3e6, {})]
+        part = unseen_page.Part(SETTINGS[0], lines, {"short": {"a": 0.10}, "full": {"a": 0.01}})
+        facts = {"short_budget": "5m", "expected_error": 0.05}
+        content = "\n".join(unseen_page.targets_part([part], facts) + unseen_page.rivals_part([part]) + unseen_page.setting_part(part))
+        for words in ("| within 5 %, fp32, 1 thread, 3 models | 33.3 % | >= 85 % | **not met** |", "| worst, fp32, 1 thread | 6.0 % | <= 20 % | **not met** |",
+                      "| MAPE, fp32, 1 thread, 2 of 3 models | 4.00 % |", "| MAPE within 5m, fp32, 1 thread, 1 models | 10.00 % | <= 8 % | **not met** |",
+                      "| MAPE with every kernel measured, fp32, 1 thread, 1 models | 1.00 % |", "| Kendall's tau, fp32, 1 thread | 1.000 | >= 0.98 | met |",
+                      "5.00 %, a factor of 1.25", "| fp32, 1 thread | proportional to FLOPs | 2 | 75.0 % |", "points, worse |", "1 kernels without an estimate", "measured 70 %, learned 30 %"):
+            self.assertIn(words, content)
+
+
+class Rivals(unittest.TestCase):
+    def setUp(self):
+        try:
+            import numpy  # noqa: F401
+        except ImportError:
+            self.skipTest("numpy is missing; scripts/setup installs it in .venv")
+
+    def test_a_forest_learns_a_product(self):
+        from lib.forest import Forest
+        rows = [{"a": float(a), "b": float(b)} for a in range(1, 15) for b in range(1, 15)]
+        forest = Forest(rows, [row["a"] * row["b"] for row in rows])
+        self.assertLess(abs(forest.value({"a": 7.0, "b": 7.0}) / 49 - 1), 0.15)
+        self.assertEqual(forest.value({"a": 7.0, "b": 7.0}), Forest(rows, [row["a"] * row["b"] for row in rows]).value({"a": 7.0, "b": 7.0}))
+        self.assertAlmostEqual(Forest([{"a": 1.0}] * 3, [5.0] * 3).value({}), 5.0)
+
+    def test_rivals_follow_rows(self):
+        from lib import rival_predictors
+        sizes = (8, 16, 32, 64, 128, 256)
+        rows = [rival_predictors.Row(f"MatMul/13{{}}(f32[{m},64],f32c[64,{n}])->(f32[{m},{n}])", 2.0 * m * n * 64 / 50) for m in sizes for n in sizes]
+        asked = [("MatMul/13{}(f32[64,64],f32c[64,64])->(f32[64,64])", 2), (RESHAPE, 1)]
+        expected = 2 * 2 * 64**3 / 50
+        for name, rival in rival_predictors.fitted(rows).items():
+            self.assertLess(abs(rival_predictors.model_ns(rival, asked) / expected - 1), 0.6 if name == "forest" else 0.01, name)
+        self.assertGreater(rival_predictors.model_ns(rival_predictors.fitted(rows)["forest"], [("Relu/14{}(f32[100000])->(&0)", 1)]), 0)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/results/unseen.md from predictions and measured times of models whose families no kernel was measured for."""
+import statistics
+from collections import Counter
+from dataclasses import dataclass, field
+
+from lib import judging, text
+from lib.accuracy_page import MOST_OWN_CI, target_row
+from lib.rival_predictors import METHODS
+
+MOST_MAPE = {"fp32": 0.035, "int8": 0.05, "fp32-2t": 0.06}
+BANDS = (("under 1 ms", 0, 1e6), ("1 to 10 ms", 1e6, 1e7), ("above 10 ms", 1e7, float("inf")))
+
+
+@dataclass
+class Line:
+    """One model under one setting."""
+
+    name: str
+    family: str
+    measured: dict  # latency_ns, ci_ns
+    predicted: dict  # latency_ns, interval_ns, missing, time by source
+    rivals: dict = field(default_factory=dict)  # method: ns
+
+    @property
+    def measured_ns(self):
+        return self.measured["latency_ns"]
+
+    @property
+    def own_half_width(self):
+        low, high = self.measured["ci_ns"]
+        return (high - low) / 2 / self.measured_ns
+
+    @property
+    def is_counted(self):
+        return self.own_half_width <= MOST_OWN_CI
+
+    @property
+    def error(self):
+        ns = self.predicted["latency_ns"]
+        return None if ns is None else ns / self.measured_ns - 1
+
+    @property
+    def is_inside(self):
+        low, high = self.predicted["interval_ns"]
+        return low <= self.measured_ns <= high
+
+    @property
+    def half_width(self):
+        low, high = self.predicted["interval_ns"]
+        return (high - low) / 2 / self.predicted["latency_ns"]
+
+    def rival_error(self, method):
+        ns = self.rivals.get(method)
+        return None if ns is None else ns / self.measured_ns - 1
+
+
+@dataclass
+class Part:
+    """One setting: its models, and the errors of further tables by name."""
+
+    setting: object
+    lines: list
+    further: dict = field(default_factory=dict)  # title of a table: {model: error}
+
+    @property
+    def counted(self):
+        return [line for line in self.lines if line.is_counted]
+
+    @property
+    def answered(self):
+        return [line for line in self.counted if line.error is not None]
+
+    @property
+    def errors(self):
+        return [line.error for line in self.answered]
+
+
+def share_row(part, bound, least):
+    share = judging.within(part.errors, bound, len(part.counted))
+    return target_row(f"within {text.percent(bound, 0)}, {part.setting.title}, {len(part.counted)} models", text.percent(share), f">= {text.percent(least, 0)}", share >= least)
+
+
+def targets_part(parts, facts):
+    rows = []
+    for part in parts:
+        if not part.errors:
+            continue
+        if part.setting.states_within:
+            worst = max(map(abs, part.errors))
+            rows += [share_row(part, 0.05, 0.85), share_row(part, 0.10, 0.97),
+                     target_row(f"worst, {part.setting.title}", text.percent(worst), "<= 20 %", worst <= 0.20 and len(part.errors) == len(part.counted))]
+        limit, value = MOST_MAPE[part.setting.name], judging.mape(part.errors)
+        rows.append(target_row(f"MAPE, {part.setting.title}, {len(part.errors)} of {len(part.counted)} models", text.percent(value, 2), f"<= {text.percent(limit)}", value <= limit))
+        short = list(part.further.get("short", {}).values())
+        if short:
+            value = judging.mape(short)
+            rows.append(target_row(f"MAPE within {facts['short_budget']}, {part.setting.title}, {len(short)} models", text.percent(value, 2), "<= 8 %", value <= 0.08))
+        full = list(part.further.get("full", {}).values())
+        if full:
+            rows.append([f"MAPE with every kernel measured, {part.setting.title}, {len(full)} models", text.percent(judging.mape(full), 2), "", ""])
+        if part.setting.states_within:
+            tau = judging.kendall([(line.predicted["latency_ns"], line.measured_ns) for line in part.answered])
+            if tau is not None:
+                rows.append(target_row(f"Kendall's tau, {part.setting.title}", f"{tau:.3f}", ">= 0.98", tau >= 0.98))
+    pooled = [line for part in parts for line in part.answered]
+    if pooled:
+        inside, half = sum(line.is_inside for line in pooled) / len(pooled), statistics.median(line.half_width for line in pooled)
+        rows.append(target_row(f"inside the 90 % interval, {len(pooled)} predictions of all settings", text.percent(inside), "85 to 95 %", 0.85 <= inside <= 0.95))
+        rows.append(target_row("median half-width of the interval", text.percent(half, 2), "<= 7 %", half <= 0.07))
+    expected = facts.get("expected_error")
+    main = next((part for part in parts if part.setting.states_within and part.errors), None)
+    if expected and main:
+        factor = expected / judging.mape(main.errors)
+        rows.append(target_row("the profile's own estimate of the error, over the truth", f"{text.percent(expected, 2)}, a factor of {factor:.2f}", "1/1.5 to 1.5", 1 / 1.5 <= factor <= 1.5))
+    return ["", "## Targets", "", *text.table(["figure", ">value", ">target", ""], rows)]
+
+
+def rivals_part(parts):
+    rows = []
+    for part in parts:
+        if not part.errors:
+            continue
+        rows.append([part.setting.title, "oplat", str(len(part.errors)), text.percent(judging.mape(part.errors)), text.signed_percent(statistics.fmean(part.errors)),
+                     text.percent(judging.within(part.errors, 0.05, len(part.errors)), 0), text.percent(judging.within(part.errors, 0.10, len(part.errors)), 0), ""])
+        for method, title in METHODS:
+            both = [(line.error, line.rival_error(method)) for line in part.answered if line.rival_error(method) is not None]
+            if not both:
+                continue
+            theirs = [b for _, b in both]
+            mean, low, high = judging.difference([a for a, _ in both], theirs)
+            verdict = "worse" if low > 0 else "better" if high < 0 else "not told apart"
+            rows.append([part.setting.title, title, str(len(both)), text.percent(judging.mape(theirs)), text.signed_percent(statistics.fmean(theirs)),
+                         text.percent(judging.within(theirs, 0.05, len(theirs)), 0), text.percent(judging.within(theirs, 0.10, len(theirs)), 0),
+                         f"{100 * mean:+.1f} ({100 * low:+.1f} to {100 * high:+.1f}) points, {verdict}"])
+    lines = ["", "## Compared with simpler ways", ""]
+    lines += text.table(["setting", "way", ">models", ">MAPE", ">mean signed error", ">within 5 %", ">within 10 %", "its MAPE less oplat's (95 % CI)"], rows)
+    lines += ["", "All ways are fitted to the same rows. *Proportional to FLOPs*: one rate, the median over rows weighted by their time. *Roofline*: per operator class the larger of FLOPs "
+              "over a rate and bytes over a bandwidth. *nn-Meter's recipe*: a random forest for each kind of kernel on raw sizes, attributes, FLOPs and weights, the sum of its estimates; "
+              "50 trees, a third of the features at each split. The interval is that of a paired bootstrap over models."]
+    return lines
+
+
+def bands_part(parts):
+    pooled = [line for part in parts for line in part.answered]
+    rows = []
+    for title, low, high in BANDS:
+        some = [line for line in pooled if low <= line.measured_ns < high]
+        if some:
+            errors = [line.error for line in some]
+            rows.append([title, str(len(some)), text.percent(judging.mape(errors)), text.signed_percent(statistics.fmean(errors)), text.percent(max(map(abs, errors))),
+                         text.percent(sum(line.is_inside for line in some) / len(some), 0), text.percent(statistics.median(line.half_width for line in some))])
+    return ["", "By measured latency, all settings together:", "",
+            *text.table(["latency", ">models", ">MAPE", ">mean signed error", ">worst", ">inside", ">median half-width"], rows)]
+
+
+def sources(line):
+    """Where the predicted time comes from, the largest shares first."""
+    shares = sorted(((share, name) for name, share in line.predicted["time"].items() if share >= 0.005), reverse=True)
+    return ", ".join(f"{name} {text.percent(share, 0)}" for share, name in shares[:3])
+
+
+def model_row(line):
+    if line.error is None:
+        return [line.name, "-", "-", text.duration(line.measured_ns), f"+-{text.percent(line.own_half_width)}", "-", "-", f"{len(line.predicted['missing'])} kernels without an estimate"]
+    low, high = line.predicted["interval_ns"]
+    return [line.name, text.duration(line.predicted["latency_ns"]), f"{text.duration(low)} to {text.duration(high)}", text.duration(line.measured_ns), f"+-{text.percent(line.own_half_width)}",
+            text.signed_percent(line.error), "yes" if line.is_inside else "**no**", sources(line)]
+
+
+MODEL_HEAD = ["model", ">predicted", ">90 % interval", ">measured", ">its CI", ">error", "inside", "time from"]
+
+
+def setting_part(part):
+    lines = ["", f"## {part.setting.title}", "", *text.table(MODEL_HEAD, [model_row(line) for line in part.counted])]
+    apart = [line for line in part.lines if not line.is_counted]
+    if apart:
+        lines += ["", f"Not counted, since their own interval is wider than +-{text.percent(MOST_OWN_CI, 0)}:", "", *text.table(MODEL_HEAD, [model_row(line) for line in apart])]
+    return lines
+
+
+def page(parts, facts):
+    families = Counter(line.family for part in parts for line in part.lines)
+    summary = facts.get("summary") or {}
+    profiled = facts.get("profiled", "")
+    lines = [
+        "# Models never seen: predicted against measured end to end", "",
+        f"Written by `bench/unseen.py` on {text.today()}, commit {text.commit()}: {text.machine(facts['device'])}; load average {facts['load_before']} at the start, {text.load()} at the end "
+        f"(1, 5, 15 minutes). {facts['oplat']}.", "",
+        f"One run of `oplat profile --space {facts['space']}`{profiled} measured {facts['rows']:,} rows of kernels"
+        + (f" in {summary['seconds'] / 60:.1f} min" if summary.get("seconds") else "") + ". "
+        f"The models are {sum(len(part.lines) for part in parts)} of {len(families)} families of `data/zoo.tsv` that the space holds no network of (`bench/lib/halves.py`: a hash of the "
+        "family's name decides). They are used for nothing but this page. *Measured* is `oplat measure`: the median over blocks of their lower quartile, with its own 95 % confidence interval. "
+        "*Error* is predicted over measured less one. *Time from*: shares of the predicted time by the estimates' sources.",
+    ]
+    lines += targets_part(parts, facts) + bands_part(parts) + rivals_part(parts)
+    for part in parts:
+        lines += setting_part(part)
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The steps of bench/unseen.py. Each leaves its results in a table or in the store and skips what is there."""
+import hashlib
+import json
+import time
+
+from lib import text
+from lib.halves import in_inventory
+from lib.oplat import RUNTIME, Failed, say
+from lib.rival_predictors import Row
+from lib.settings import networks_of, zoo
+
+SETS = ("demo", "zoo", "wide")
+MIN_SECONDS, MAX_SECONDS = 4, 60  # for a model end to end
+
+
+def reported_networks(names):
+    """The networks of families that no space is drawn from; with names only those."""
+    recipes = {name: recipe for name, recipe in zoo.read_zoo().items() if recipe.set in SETS and not in_inventory(recipe.family)}
+    unknown = [name for name in names if name not in recipes]
+    if unknown:
+        raise Failed(f"'{unknown[0]}' is not a network of a reported family in data/zoo.tsv")
+    return [recipe for recipe in recipes.values() if not names or recipe.name in names]
+
+
+def profile_space(oplat, store, table, budget, threads, options):
+    """One budgeted run of `oplat profile --space`; what it says of itself is kept."""
+    section = store.section("profile", table.name)
+    if "summary" in section:
+        return
+    say(f"== profile of {options.space} within {budget} into {table.name}; load {text.load()}")
+    section.setdefault("date", text.today())
+    section["summary"] = oplat.timed_json(section, store.save, "profile", "--space", options.space, "--runtime", RUNTIME, "--threads", ",".join(map(str, threads)),
+                                          "--budget", budget, "--table", table, "--quiet")
+    store.save()
+
+
+def measure(oplat, store, settings, networks, options):
+    """Times each network end to end into the second table. Within a time for all, each gets an equal share of what is left."""
+    todo = [(setting, network) for setting in settings for network in networks_of(setting, networks) if network.name not in store.section("whole", setting.name)]
+    for at, (setting, network) in enumerate(todo):
+        share = MAX_SECONDS
+        if options.within:
+            share = (60 * options.within - seconds_of(store)) / (len(todo) - at)
+        share = min(max(share, MIN_SECONDS), MAX_SECONDS)
+        say(f"== {setting.title}: {network.name}, at most {share:.0f} s; load {text.load()}")
+        call = store.section("calls", setting.name, network.name)
+        try:
+            found = oplat.timed_json(call, store.save, "measure", network.path, "--table", options.whole, "--runtime", RUNTIME, "--threads", setting.threads, "--budget",
+                                     f"{share:.0f}s", "--quiet")["models"]
+        except Failed as error:
+            say(f"   {error}")
+            found = []
+        if found:
+            store.section("whole", setting.name)[network.name] = {"latency_ns": found[0]["latency_ns"], "ci_ns": found[0]["ci_ns"], "flags": found[0]["flags"],
+                                                                  "date": text.today(), "load": text.load()}
+            store.save()
+
+
+def seconds_of(store):
+    return sum(entry.get("seconds", 0.0) for calls in store.section("calls").values() for entry in calls.values())
+
+
+def rows_of(oplat, table):
+    """All rows with a time, and a digest of them and the program: their predictions need not be asked for again."""
+    document = oplat.json("table", "rows", table)
+    timed = [row for row in document["rows"] if row.get("timing")]
+    digest = hashlib.sha256(json.dumps([oplat.digest(), [(row["id"], row["timing"]["median_ns"]) for row in timed]]).encode()).hexdigest()[:16]
+    return timed, digest
+
+
+def training_rows(rows, threads):
+    return [Row(row["key"], row["timing"]["median_ns"]) for row in rows if row["setting"]["threads"] == threads and row["timing"]["median_ns"] > 0]
+
+
+def fit(oplat, store, table, threads, digest):
+    """`oplat fit`, once for the rows of a table."""
+    section = store.section("fit", table.name, str(threads))
+    if section.get("rows") == digest:
+        return
+    say(f"== fit of {table.name}, {threads} thread(s)")
+    start = time.monotonic()
+    oplat.text("fit", table, "--runtime", RUNTIME, "--threads", threads, "--quiet")
+    section.update(rows=digest, seconds=time.monotonic() - start)
+    store.save()
+
+
+def predictions(oplat, store, table, setting, networks, digest):
+    """Name -> what `oplat predict` says of the model, its plan asked of the runtime."""
+    section = store.section("predictions", table.name, setting.name)
+    for network in networks:
+        kept = section.get(network.name)
+        if kept is not None and kept["rows"] == digest:
+            continue
+        output = oplat.text("predict", network.path, "--table", table, "--runtime", RUNTIME, "--threads", setting.threads, "--plan", "runtime", "--per-op", "--json",
+                            allowed=(0, 4), quiet=True)
+        document = json.loads(output) if output else {"latency_ns": None, "interval_ns": None, "kernels": [], "coverage": {"time": {}}, "missing": []}
+        section[network.name] = {"rows": digest, "latency_ns": document["latency_ns"], "interval_ns": document["interval_ns"], "missing": document["missing"],
+                                 "time": document["coverage"]["time"], "kernels": [[kernel["key"], kernel["count"]] for kernel in document["kernels"]]}
+        store.save()
+    return {network.name: section[network.name] for network in networks}

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Predicts models of families that no measured kernel comes from, and writes docs/results/unseen.md.
+
+Three steps, each of which goes on where it was cut short (facts are kept in TABLE.bench.json): one budgeted run of
+'oplat profile --space' into TABLE, unless TABLE is there already; 'oplat measure' of each reported model into another
+table (--whole), a share of --within each; then TABLE is fitted, and predicts each model from the runtime's plan. The
+models are those of data/zoo.tsv whose families are in the reported half (bench/lib/halves.py). Simpler predictors are
+fitted to the same rows. The machine should have nothing else to do during the first two steps.
+"""
+import argparse
+import json
+import sys
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from lib.entry import require_onnx, run_command  # noqa: E402
+
+require_onnx()  # the same Python has numpy
+
+from lib import rival_predictors, text, unseen_page, unseen_steps  # noqa: E402
+from lib.oplat import ROOT, Failed, Oplat, say  # noqa: E402
+from lib.settings import SETTINGS, choose_settings, networks_of, require_files  # noqa: E402
+from lib.store import Store, write_atomically  # noqa: E402
+
+
+def errors_of(oplat, store, table, setting, networks, measured):
+    """The errors of another table's predictions, by model."""
+    rows, digest = unseen_steps.rows_of(oplat, table)
+    if not any(row["setting"]["threads"] == setting.threads for row in rows):
+        return {}
+    unseen_steps.fit(oplat, store, table, setting.threads, digest)
+    found = unseen_steps.predictions(oplat, store, table, setting, networks, digest)
+    return {name: found[name]["latency_ns"] / measured[name]["latency_ns"] - 1 for name in found if found[name]["latency_ns"] is not None}
+
+
+def part_of(oplat, store, setting, networks, rows, digest, options):
+    measured = store.section("whole", setting.name)
+    some = [network for network in networks_of(setting, networks) if network.name in measured]
+    training = unseen_steps.training_rows(rows, setting.threads)
+    if not some or not training:
+        say(f"{setting.title}: {'no rows in the table' if some else 'no measured model'}; left out")
+        return None
+    unseen_steps.fit(oplat, store, options.table, setting.threads, digest)
+    predicted = unseen_steps.predictions(oplat, store, options.table, setting, some, digest)
+    rivals = rival_predictors.fitted(training)
+    lines = []
+    for network in some:
+        kernels = predicted[network.name]["kernels"]
+        others = {method: rival_predictors.model_ns(rival, kernels) for method, rival in rivals.items()} if kernels else {}
+        lines.append(unseen_page.Line(network.name, network.family, measured[network.name], predicted[network.name], others))
+    further = {name: errors_of(oplat, store, table, setting, some, measured) for name, table in (("short", options.short), ("full", options.full)) if table}
+    return unseen_page.Part(setting, lines, further)
+
+
+def summary_of(store, options):
+    """What the profile run said of itself: kept by this command, or in the file that --summary names."""
+    if options.summary:
+        return json.loads(Path(options.summary).read_text(encoding="utf-8"))
+    return store.section("profile", options.table.name).get("summary", {})
+
+
+def run(options):
+    oplat = Oplat(options.oplat)
+    settings = choose_settings(options.settings)
+    networks = unseen_steps.reported_networks(options.networks)
+    require_files(networks)
+    store = Store(f"{options.table}.bench.json")
+    load_before = text.load()
+    if not options.skip_measuring:
+        store.section("load")["before"] = load_before
+        threads = sorted({setting.threads for setting in settings})
+        for table, budget, counts in ((options.table, options.budget, threads), (options.short, options.short_budget, threads[:1])):
+            if table and (not table.exists() or "seconds" in store.section("profile", table.name)):
+                unseen_steps.profile_space(oplat, store, table, budget, counts, options)
+        unseen_steps.measure(oplat, store, settings, networks, options)
+    rows, digest = unseen_steps.rows_of(oplat, options.table)
+    parts = [part_of(oplat, store, setting, networks, rows, digest, options) for setting in settings]
+    parts = [part for part in parts if part is not None]
+    if not parts:
+        raise Failed(f"{options.table} has no rows, or no reported model was measured, for these settings")
+    summary = summary_of(store, options)
+    kept = store.section("profile", options.table.name)
+    facts = {"device": oplat.json("table", "info", options.table)["populations"][0]["device"], "oplat": oplat.version(), "load_before": store.section("load").get("before", load_before),
+             "rows": len(rows), "space": options.space, "summary": summary, "expected_error": summary.get("expected_error"), "short_budget": options.short_budget,
+             "profiled": f" within {options.budget}" if kept else ""}
+    write_atomically(options.out, unseen_page.page(parts, facts))
+    print(f"wrote {options.out}; load average {text.load()} at the end")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", default=str(ROOT / "unseen.oplat"), help="table of the budgeted run; made if missing (default: unseen.oplat)")
+    parser.add_argument("--whole", default=str(ROOT / "unseen-whole.oplat"), help="table for the models' own times (default: unseen-whole.oplat)")
+    parser.add_argument("--short", metavar="TABLE", help="table of a second run within --short-budget, for one figure; made if missing (default: none)")
+    parser.add_argument("--full", metavar="TABLE", help="table in which every kernel is measured, for one figure (default: none)")
+    parser.add_argument("--space", default="general-cpu", help="space of kernels to draw from (default: general-cpu)")
+    parser.add_argument("--budget", default="30m", metavar="TIME", help="time of the run (default: 30m)")
+    parser.add_argument("--short-budget", default="5m", metavar="TIME", help="time of the second run (default: 5m)")
+    parser.add_argument("--summary", metavar="FILE", help="what 'oplat profile --json' printed, if the table was made without this command")
+    parser.add_argument("--settings", nargs="+", default=[], metavar="NAME", help=f"settings to report (default: {' '.join(s.name for s in SETTINGS)})")
+    parser.add_argument("--networks", nargs="+", default=[], metavar="NAME", help="models to report (default: all of the reported half)")
+    parser.add_argument("--within", type=float, default=60, metavar="MINUTES", help="for all models end to end, calls before this one included (default: 60; 0: a minute each)")
+    parser.add_argument("--skip-measuring", action="store_true", help="only predict and write the page")
+    parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
+    parser.add_argument("--out", default=str(ROOT / "docs/results/unseen.md"), help="page to write (default: docs/results/unseen.md)")
+    options = parser.parse_args()
+    for name in ("table", "whole", "short", "full"):
+        if getattr(options, name):
+            setattr(options, name, Path(getattr(options, name)).resolve())
+    run_command(run, options)
+
+
+if __name__ == "__main__":
+    main()
