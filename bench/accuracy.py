@@ -70,7 +70,7 @@ def run(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--settings", nargs="+", default=[], metavar="NAME", help=f"settings to measure (default: {' '.join(s.name for s in SETTINGS)})")
-    parser.add_argument("--networks", nargs="+", default=[], metavar="NAME", help="networks to measure (default: all of data/zoo.tsv except its tests)")
+    parser.add_argument("--networks", nargs="+", default=[], metavar="NAME", help="networks to measure (default: the sets demo and zoo of data/zoo.tsv)")
     parser.add_argument("--table", default=str(ROOT / "accuracy.oplat"), help="table to fill (default: accuracy.oplat)")
     parser.add_argument("--out", default=str(ROOT / "docs/results/accuracy.md"), help="page to write (default: docs/results/accuracy.md)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Predicts models of families that no measured kernel comes from, and writes docs/results/unseen.md.
+"""Predicts models of families that no measured kernel comes from, and writes the page `unseen` of docs/results.
 
 Three steps, each of which goes on where it was cut short (facts are kept in TABLE.bench.json): one budgeted run of
 'oplat profile --space' into TABLE, unless TABLE is there already; 'oplat measure' of each reported model into another
@@ -21,7 +21,7 @@ from lib.entry import require_onnx, run_command  # noqa: E402
 require_onnx()  # the same Python has numpy
 
 from lib import rival_predictors, text, unseen_page, unseen_steps  # noqa: E402
-from lib.oplat import ROOT, Failed, Oplat, say  # noqa: E402
+from lib.oplat import RESULTS, ROOT, Failed, Oplat, say  # noqa: E402
 from lib.settings import SETTINGS, choose_settings, networks_of, require_files  # noqa: E402
 from lib.store import Store, write_atomically  # noqa: E402
 
@@ -105,7 +105,7 @@ def main():
     parser.add_argument("--within", type=float, default=60, metavar="MINUTES", help="for all models end to end, calls before this one included (default: 60; 0: a minute each)")
     parser.add_argument("--skip-measuring", action="store_true", help="only predict and write the page")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
-    parser.add_argument("--out", default=str(ROOT / "docs/results/unseen.md"), help="page to write (default: docs/results/unseen.md)")
+    parser.add_argument("--out", default=str(RESULTS / "unseen.md"), help="page to write (default: unseen.md in docs/results)")
     options = parser.parse_args()
     for name in ("table", "whole", "short", "full"):
         if getattr(options, name):

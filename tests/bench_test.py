@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What bench/ and scripts/zoo compute without measuring: halves of families, keys, spaces, statistics, forests."""
+"""What bench/ and scripts/zoo compute without measuring: recipes, halves of families, keys, spaces, statistics, forests."""
+import re
 import sys
+import tempfile
 import unittest
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +13,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "scripts"), *map(str, ROOT.glob(".venv/lib/python3.11/site-packages"))]
 
 import inventory  # noqa: E402
-from lib import judging, keys, space_page, unseen_page  # noqa: E402
+from lib import judging, keys, space_page, unseen_page, unseen_steps  # noqa: E402
 from lib.halves import in_inventory  # noqa: E402
-from lib.settings import SETTINGS  # noqa: E402
+from lib.settings import ACCURACY_SETS, SETTINGS, zoo_networks  # noqa: E402
+from zoo import recipes as zoo  # noqa: E402
 
 CONV = ("com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}"
         "(f32[1,64,56,56],f32c[64,64,3,3],f32c[64],f32[1,64,56,56])->(&3)")
@@ -25,10 +28,79 @@ LSTM = ("LSTM/14{activations=[Sigmoid,Tanh,Tanh],direction=forward,hidden_size=8
 QUANTISED = "QLinearConv/10{group=1,kernel_shape=[1,1]}(u8[1,8,4,4],f32c[],u8c[],i8c[16,8,1,1],f32c[16],i8c[16],f32c[],u8c[],i32c[16])->(u8[1,16,4,4])"
 
 
+class Recipes(unittest.TestCase):
+    def read(self, *lines):
+        with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8") as file:
+            file.write("# comment\n" + "".join(line + "\n" for line in lines))
+            file.flush()
+            return zoo.read_zoo(Path(file.name))
+
+    def test_a_line_becomes_a_recipe(self):
+        recipe = self.read("net_96\twide\tnet\tfp32\t13\tvision.cnn net=repvgg_a0 size=96 widths=1+2")["net_96"]
+        self.assertEqual((recipe.set, recipe.family, recipe.source, recipe.builder), ("wide", "net", "vision", "cnn"))
+        self.assertEqual(recipe.arguments, {"net": "repvgg_a0", "size": 96, "widths": "1+2"})
+        self.assertTrue(recipe.needs_torch())
+
+    def test_what_is_wrong_is_said_with_its_line(self):
+        for line, words in (("a\twide\tb\tfp32\t13", "5 columns"), ("a\tbig\tb\tfp32\t13\town.bert", "unknown set 'big'"),
+                            ("a\twide\tb\tfp32\t13\tvideo.net", "unknown source 'video.net'"), ("a\twide\tb\tfp32\t13\town.bert layers", "is not NAME=VALUE")):
+            with self.assertRaisesRegex(ValueError, f":2: .*{words}"):
+                self.read(line)
+        with self.assertRaisesRegex(ValueError, "is there twice"):
+            self.read(*["a\twide\tb\tfp32\t13\town.bert"] * 2)
+
+    def test_a_base_comes_before_what_is_made_from_it(self):
+        recipes = self.read("a_int8\twide\ta\tint8\t13\tquantise.static base=a", "a\tzoo\ta\tfp32\t13\town.bert")
+        self.assertEqual([recipe.name for recipe in zoo.choose(recipes, ["wide"])], ["a", "a_int8"])
+        with self.assertRaisesRegex(ValueError, "no network or set 'big'"):
+            zoo.choose(recipes, ["big"])
+
+    def test_the_file_itself(self):
+        recipes = zoo.read_zoo()
+        sources = {recipe.source for recipe in recipes.values()}
+        self.assertEqual(sources, set(zoo.SOURCES), "every source is used")
+        for files in zoo.SOURCES.values():
+            for name in files:
+                self.assertTrue((ROOT / "scripts/zoo" / name).is_file(), name)
+        sizes = {}
+        for recipe in recipes.values():
+            base = recipe.arguments.get("base")
+            if recipe.set in unseen_steps.SETS and not base:
+                sizes.setdefault(recipe.family, []).append(recipe.name)
+            if base:
+                self.assertEqual(recipes[base].family, recipe.family, recipe.name)
+        self.assertEqual([family for family, names in sizes.items() if len(names) > 3], [])
+        self.assertEqual({network.set for network in zoo_networks([])}, set(ACCURACY_SETS))
+
+    def test_every_builder_of_the_wide_set_is_used(self):
+        asked = {(recipe.source, recipe.builder) for recipe in zoo.read_zoo().values()}
+        for source in ("vision", "dense", "language", "signals"):
+            content = (ROOT / f"scripts/zoo/wide/{source}.py").read_text(encoding="utf-8")
+            listed = re.search(r"^BUILDERS = .* in \((.*?)\)\}", content, re.DOTALL | re.MULTILINE)[1]
+            self.assertEqual({(source, name) for name in re.findall(r"\w+", listed)}, {pair for pair in asked if pair[0] == source})
+
+
 class Halves(unittest.TestCase):
     def test_a_hash_of_the_name_decides(self):
         self.assertTrue(in_inventory("mobilenet_v2"))
         self.assertFalse(in_inventory("mobilenet_v3"))
+
+    def test_both_halves_are_broad(self):
+        recipes = [recipe for recipe in zoo.read_zoo().values() if recipe.set in unseen_steps.SETS]
+        count = lambda precision, inventory_half: sum(r.precision == precision and in_inventory(r.family) == inventory_half for r in recipes)
+        self.assertGreaterEqual(count("fp32", False), 60)
+        self.assertGreaterEqual(count("int8", False), 8)
+        self.assertGreaterEqual(count("fp32", True), 30)
+        self.assertGreaterEqual(count("int8", True), 4)
+
+    def test_no_reported_model_is_in_the_inventory(self):
+        reported = {network.name for network in unseen_steps.reported_networks([])}
+        families = {network.family for network in unseen_steps.reported_networks([])}
+        held = inventory.inventory(zoo.read_zoo())
+        self.assertFalse(reported & {network.recipe.name for network in held})
+        self.assertFalse(families & {network.family for network in held})
+        with self.assertRaisesRegex(Exception, "'mobilenet_v2_224' is not a network of a reported family"):
+            unseen_steps.reported_networks(["mobilenet_v2_224"])
 
 
 class Keys(unittest.TestCase):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/results/unseen.md from predictions and measured times of models whose families no kernel was measured for."""
+"""The page `unseen` of docs/results from predictions and measured times of models whose families no kernel was measured for."""
 import statistics
 from collections import Counter
 from dataclasses import dataclass, field

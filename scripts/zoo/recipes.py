@@ -8,13 +8,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 ZOO = ROOT / "data" / "zoo.tsv"
 MODELS = ROOT / "models"
-SETS = ("demo", "zoo", "tests", "more")
+SETS = ("demo", "zoo", "wide", "tests", "more")
+# The module that exports the networks of a source with torch; other sources need none.
+EXPORTERS = {"torchvision": "zoo.export", "own": "zoo.export", "vision": "zoo.wide.export", "dense": "zoo.wide.export",
+             "language": "zoo.wide.export", "signals": "zoo.wide.export"}
+WIDE = ("wide/parts.py", "wide/export.py", "realistic.py", "export.py")
 # The files whose text decides what a source makes.
 SOURCES = {
     "torchvision": ("torchvision_nets.py", "realistic.py", "export.py"),
     "own": ("own_nets.py", "realistic.py", "export.py"),
+    "vision": ("wide/vision.py", *WIDE),
+    "dense": ("wide/dense.py", "wide/vision.py", "own_nets.py", *WIDE),
+    "language": ("wide/language.py", "wide/vision.py", *WIDE),
+    "signals": ("wide/signals.py", *WIDE),
     "tiny": ("tiny_nets.py", "finish.py"),
     "quantise": ("quantise.py", "inputs.py", "finish.py"),
+    "optimised": ("wide/finish.py", "inputs.py", "finish.py"),
 }
 
 
@@ -47,7 +56,7 @@ class Recipe:
         return int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:4], "little")
 
     def needs_torch(self):
-        return self.source in ("torchvision", "own")
+        return self.source in EXPORTERS
 
 
 def parse_line(line):
