@@ -10,6 +10,7 @@
 #include "base/bytes.hpp"
 #include "base/stats.hpp"
 #include "estimate/learned/fitted_model.hpp"
+#include "estimate/learned/relatives.hpp"
 #include "estimate/learned/states.hpp"
 #include "estimate/row_spread.hpp"
 #include "estimate/sanity.hpp"
@@ -68,6 +69,14 @@ struct InState {
 bool is_usable(const Estimate& estimate) {
   return estimate.median_ns > 0 && std::isfinite(estimate.median_ns) && estimate.sd_log >= 0 &&
          std::isfinite(estimate.sd_log) && std::isfinite(estimate.floor_ns.value_or(0));
+}
+
+/// Whether rows of other kinds may stand for a kernel: its domain is ONNX's or ONNX Runtime's. Rows
+/// of other systems say too little of their kernels, and a whole module is like no other.
+bool has_relatives(std::string_view key) {
+  const std::string_view op = operator_of(key);
+  return op.find(':') == std::string_view::npos || op.starts_with("com.microsoft") ||
+         op.starts_with("ai.onnx");
 }
 
 /// What the pattern means, for people.
@@ -130,6 +139,14 @@ class Learned final : public Estimator {
         if (!fitted && fitted.error().code != Code::Refused) return fail(fitted.error());
         if (fitted) fitted_ = std::make_unique<Fitted>(std::move(*fitted));
       }
+      if (fitted_) {
+        OPLAT_TRY(kin,
+                  rows_.table->find_fit(kRelativesFormat, rows_.device, rows_.settings.front()));
+        if (kin && kin->current) {
+          OPLAT_TRY(relatives, Relatives::load(kin->fit.blob));
+          relatives_ = std::move(relatives);
+        }
+      }
       asked_ = true;
     }
     if (!fitted_) return {};
@@ -154,7 +171,7 @@ class Learned final : public Estimator {
       ir::Description asked = *description;
       append_state(asked, state);
       const auto learned = fitted_->model.answer(asked, profile_);
-      if (!learned) return std::nullopt;
+      if (!learned) return answer_of_relatives(query, *description, states);
       answers.push_back({estimate_of(*learned), learned->outside, state});
       points.push_back({fitted_->reuse_bytes[state].value_or(1), answers.back().estimate.median_ns,
                         answers.back().estimate.sd_log});
@@ -185,6 +202,37 @@ class Learned final : public Estimator {
     }
     return estimate;
   }
+  /// Of a kernel whose slice has no row.
+  std::optional<Estimate> answer_of_relatives(const Query& query,
+                                              const ir::Description& description,
+                                              std::size_t states) const {
+    if (!relatives_ || !has_relatives(query.key)) return std::nullopt;
+    std::vector<StatePoint> points;
+    std::optional<Relatives::Answer> first;
+    for (std::size_t state = 0; state < states; ++state) {
+      if (state > 0 && !fitted_->reuse_bytes[state]) continue;
+      const auto kin = relatives_->answer(operator_of(query.key), description.work, state);
+      if (!kin) return std::nullopt;
+      if (!first) first = kin;
+      points.push_back(
+          {fitted_->reuse_bytes[state].value_or(1), std::exp(kin->log_ns), kin->sd_log});
+    }
+    const StateAnswer at = at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0));
+    Estimate estimate;
+    estimate.source = Source::Learned;
+    estimate.group = "learned";
+    const bool of_operator = first->kin == Relatives::Kin::Operator;
+    estimate.tier = of_operator ? "other form" : "other operator";
+    estimate.median_ns = at.median_ns;
+    estimate.sd_log = std::min(at.sd_log, kMaxSd);
+    estimate.common_sd_log = at.common_sd_log;
+    if (!is_usable(estimate)) return std::nullopt;
+    if (query.explain)
+      estimate.why = fmt::format("no row is of this {}; from {} rows of {} with work alike",
+                                 of_operator ? "form of the operator" : "operator", first->rows,
+                                 of_operator ? "the same operator" : "other operators");
+    return estimate;
+  }
   static std::string_view evidence_of(std::string_view tier) {
     for (int kind = 0; kind <= static_cast<int>(PatternKind::Sparse); ++kind) {
       if (estimate::name(static_cast<PatternKind>(kind)) == tier)
@@ -198,6 +246,7 @@ class Learned final : public Estimator {
   mutable std::mutex mutex_;  ///< of the table, and of what is read from it once
   mutable bool asked_ = false;
   mutable std::unique_ptr<Fitted> fitted_;
+  mutable std::optional<Relatives> relatives_;
 };
 
 }  // namespace
@@ -219,11 +268,17 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   OPLAT_TRY(samples, read_samples_in_states(rows));
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;
+  std::vector<std::size_t> own;  // descriptions of kernels that may stand for others
+  std::vector<std::pair<std::string, std::size_t>> operators;  // of those, and their states
   std::array<std::vector<double>, kStates> footprints;
-  for (const Sample& sample :
-       training_set(samples, request.exclude_suspects, *rows.catalogue).samples) {
+  const TrainingSet training = training_set(samples, request.exclude_suspects, *rows.catalogue);
+  for (const Sample& sample : training.samples) {
     auto description = description_of(sample, *rows.catalogue);
     if (!description) continue;
+    if (has_relatives(sample.key)) {
+      own.push_back(descriptions.size());
+      operators.emplace_back(operator_of(sample.key), sample.state);
+    }
     descriptions.push_back(std::move(*description));
     log_ns.push_back(sample.log_ns);
     if (sample.reuse_bytes) footprints[sample.state].push_back(*sample.reuse_bytes);
@@ -238,6 +293,15 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
                  model.calibrated()};
   if (const auto spread = RowSpread::learn(model.left_out()))
     fit.fits.push_back({std::string(kRowSpreadFormat), request.seed, spread->save()});
+  std::vector<Relatives::Row> relatives;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    relatives.push_back(
+        {operators[i].first, &descriptions[own[i]], operators[i].second, log_ns[own[i]]});
+  if (!relatives.empty()) {
+    const Machine machine = learn_machine(descriptions, log_ns, model.space());
+    if (const auto learned = Relatives::learn(relatives, machine))
+      fit.fits.push_back({std::string(kRelativesFormat), request.seed, learned->save()});
+  }
   return fit;
 }
 
