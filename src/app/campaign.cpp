@@ -6,11 +6,11 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <string_view>
 #include <variant>
 
-#include "app/campaign_memory.hpp"
 #include "app/model_memo.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
@@ -211,46 +211,70 @@ Status check_options(const CampaignOptions& options) {
   return {};
 }
 
+Result<CampaignInParts> CampaignInParts::begin(const Session& session,
+                                               const CampaignOptions& options, std::size_t kernels,
+                                               table::Table& table, Events& events) {
+  OPLAT_CHECK(check_replay(table, session));
+  const auto start = CampaignClock::now();
+  OPLAT_TRY(memory, memory_before(session, kernels, options.budget_s, table, events));
+  return CampaignInParts(session, options, table, events, std::move(memory), start);
+}
+
+double CampaignInParts::elapsed_s() const { return seconds_since(start_); }
+
+double CampaignInParts::left_s() const {
+  if (!options_.budget_s) return std::numeric_limits<double>::infinity();
+  return *options_.budget_s - memory_.seconds_after - elapsed_s();
+}
+
+Result<measure::Summary> CampaignInParts::run(const Part& part) {
+  measure::CampaignRequest request;
+  request.catalogue = &compat::catalogue();
+  request.device = session_->device;
+  request.setting = session_->setting;
+  request.keys = part.keys;
+  request.networks = part.networks;
+  for (const PlannedModel& model : part.models) request.models.push_back(model.target);
+  request.seed = options_.seed;
+  if (options_.min_blocks) request.stop.least_blocks = *options_.min_blocks;
+  if (options_.target_error)
+    request.stop.half_width = request.stop.short_half_width = *options_.target_error;
+  if (part.blocks) request.stop.least_blocks = request.stop.most_blocks = *part.blocks;
+  request.stop.most_blocks = std::max(request.stop.most_blocks, request.stop.least_blocks);
+  request.argv = options_.record;
+  request.retry_refused = options_.retry_refused;
+  request.retry_loaded = options_.retry_loaded;
+  // Recorded times hold no inferences, however often they are replayed.
+  request.need_inferences = options_.need_inferences && session_->worker_name != kReplay;
+  request.environment = environment_of(*session_);
+  request.stop_asked = [events = events_] { return events->cancelled(); };
+  request.memory = memory_.sizes.memory;
+  for (const auto& [name, fact] : memory_.facts) request.environment->facts[name] = fact;
+  std::function<std::chrono::seconds()> deadline;
+  if (std::isfinite(part.budget_s)) {
+    request.budget_seconds = part.budget_s;
+    deadline = [budget = part.budget_s, start = CampaignClock::now(),
+                usual = session_->options.request_deadline] {
+      return deadline_within(budget, CampaignClock::now() - start, usual);
+    };
+  }
+  CampaignEvents progress(*events_);
+  return measure::run(request, *table_, runner_factory(*session_, std::move(deadline)), progress);
+}
+
+Status CampaignInParts::end(const measure::Summary& last) {
+  return memory_after(*session_, memory_, last, *table_, *events_);
+}
+
 Result<measure::Summary> run_campaign(const Session& session, std::span<const std::string> keys,
                                       std::span<const PlannedModel> models,
                                       const CampaignOptions& options, table::Table& table,
                                       Events& events) {
-  OPLAT_CHECK(check_replay(table, session));
-  measure::CampaignRequest request;
-  request.catalogue = &compat::catalogue();
-  request.device = session.device;
-  request.setting = session.setting;
-  request.keys.assign(keys.begin(), keys.end());
-  for (const PlannedModel& model : models) request.models.push_back(model.target);
-  request.seed = options.seed;
-  if (options.min_blocks) request.stop.least_blocks = *options.min_blocks;
-  if (options.target_error)
-    request.stop.half_width = request.stop.short_half_width = *options.target_error;
-  request.stop.most_blocks = std::max(request.stop.most_blocks, request.stop.least_blocks);
-  request.argv = options.record;
-  request.retry_refused = options.retry_refused;
-  request.retry_loaded = options.retry_loaded;
-  // Recorded times hold no inferences, however often they are replayed.
-  request.need_inferences = options.need_inferences && session.worker_name != kReplay;
-  request.environment = environment_of(session);
-  request.stop_asked = [&events] { return events.cancelled(); };
-  const auto start = CampaignClock::now();
-  OPLAT_TRY(memory, memory_before(session, keys.size(), options.budget_s, table, events));
-  request.memory = memory.sizes.memory;
-  for (const auto& [name, fact] : memory.facts) request.environment->facts[name] = fact;
-  request.spent_seconds = seconds_since(start);
-  std::function<std::chrono::seconds()> deadline;
-  if (options.budget_s) {
-    request.budget_seconds = *options.budget_s - memory.seconds_after;
-    deadline = [budget = *request.budget_seconds, start, usual = session.options.request_deadline] {
-      return deadline_within(budget, CampaignClock::now() - start, usual);
-    };
-  }
-  CampaignEvents progress(events);
+  OPLAT_TRY(campaign, CampaignInParts::begin(session, options, keys.size(), table, events));
   OPLAT_TRY(summary,
-            measure::run(request, table, runner_factory(session, std::move(deadline)), progress));
-  OPLAT_CHECK(memory_after(session, memory, summary, table, events));
-  summary.seconds = seconds_since(start);
+            campaign.run({{keys.begin(), keys.end()}, models, campaign.left_s(), std::nullopt}));
+  OPLAT_CHECK(campaign.end(summary));
+  summary.seconds = campaign.elapsed_s();
   return std::move(summary);
 }
 

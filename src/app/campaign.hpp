@@ -6,11 +6,14 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "app/campaign_memory.hpp"
 #include "app/events.hpp"
 #include "app/model_inputs.hpp"
 #include "app/session.hpp"
@@ -98,6 +101,49 @@ Result<measure::Summary> run_campaign(const Session& session, std::span<const st
                                       std::span<const PlannedModel> models,
                                       const CampaignOptions& options, table::Table& table,
                                       Events& events);
+
+/// A campaign whose keys are chosen while it runs: run_campaign() in parts, with one budget and one
+/// look at memory for all of them. All that it is given outlives it.
+class CampaignInParts {
+ public:
+  struct Part {
+    std::vector<std::string> keys;
+    std::span<const PlannedModel> models;
+    double budget_s = 0;  ///< of this part alone
+    /// Of every row, and no more of any; nothing: as the options say.
+    std::optional<std::int64_t> blocks;
+    /// What networks execute, so that of rows that do not fit into the budget those count first
+    /// that make networks unsure; see measure::CampaignRequest::networks.
+    std::vector<std::map<std::string, double>> networks = {};
+  };
+  /// `kernels`: how many keys there may be in all.
+  static Result<CampaignInParts> begin(const Session& session, const CampaignOptions& options,
+                                       std::size_t kernels, table::Table& table, Events& events);
+  Result<measure::Summary> run(const Part& part);
+  /// Looks at memory again, where there is time for it. `last`: a summary of run().
+  Status end(const measure::Summary& last);
+  /// Since begin().
+  [[nodiscard]] double elapsed_s() const;
+  /// Of the options' budget, without what end() takes; infinite without a budget.
+  [[nodiscard]] double left_s() const;
+
+ private:
+  CampaignInParts(const Session& session, const CampaignOptions& options, table::Table& table,
+                  Events& events, CampaignMemory memory,
+                  std::chrono::steady_clock::time_point start)
+      : session_(&session),
+        options_(options),
+        table_(&table),
+        events_(&events),
+        memory_(std::move(memory)),
+        start_(start) {}
+  const Session* session_;
+  CampaignOptions options_;
+  table::Table* table_;
+  Events* events_;
+  CampaignMemory memory_;
+  std::chrono::steady_clock::time_point start_;
+};
 
 /// The rows of these whole models in `table`, in their order; std::nullopt if
 /// the table holds no time of one.

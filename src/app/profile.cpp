@@ -10,6 +10,7 @@
 
 #include "app/fit.hpp"
 #include "app/measure_models.hpp"
+#include "app/space_profile.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
@@ -91,8 +92,14 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
 }
 
 Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
+  const int spaces = static_cast<int>(!request.space.empty()) +
+                     static_cast<int>(!request.like.empty()) +
+                     static_cast<int>(!request.keys_file.empty());
+  if (spaces > 1) return fail(Code::Usage, "give one of --space, --like and --keys");
+  if (!request.space.empty() || !request.like.empty()) return profile_space(request, events);
   if (request.models.empty() && request.keys_file.empty())
-    return fail(Code::Usage, "nothing to profile; give --model FILE or --keys FILE");
+    return fail(Code::Usage,
+                "nothing to profile; give --model FILE, --keys FILE, --space NAME or --like DIR");
   OPLAT_CHECK(check_runtime(request.runtime));
   OPLAT_CHECK(check_options(request.campaign));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));

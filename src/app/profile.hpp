@@ -2,12 +2,14 @@
 /// Use case: measure the kernels of models, or of a list of keys, into a table.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/campaign.hpp"
 #include "measure/in_model.hpp"
 #include "report/measurement.hpp"
+#include "report/profile_report.hpp"
 
 namespace oplat::app {
 
@@ -15,7 +17,12 @@ struct ProfileRequest {
   std::vector<std::string> models;  ///< paths; the models themselves are measured end to end, too
   ModelInputs inputs;               ///< of every model
   std::string keys_file;            ///< path of a file of keys, one a line; empty: none
-  std::string table;                ///< path; made if it is not there
+  /// Kernels to choose from: a space's name or file (search/kernel_space.hpp); empty: none. Then,
+  /// and with `like`, the models are measured end to end alone, and campaign.target_error is the
+  /// error of models never seen at which to stop.
+  std::string space;
+  std::string like;   ///< path of a folder of models whose kernels are the space; empty: none
+  std::string table;  ///< path; made if it is not there
   bool table_must_exist = false;
   RuntimeRequest runtime;
   CampaignOptions campaign;
@@ -27,6 +34,7 @@ struct ProfileResult {
   /// Kernels that take another time inside these models than their rows say.
   std::vector<measure::UnlikeKernel> unlike = {};
   report::Measurement measured = {};  ///< the models themselves, as far as they have a time
+  std::optional<report::SpaceSummary> space = {};
   /// Whether there were kernels to measure, none was left to do, and none has a
   /// time.
   [[nodiscard]] bool every_kernel_failed() const {

@@ -32,6 +32,7 @@ constexpr int kTrees = 250;
 constexpr std::size_t kFew = 1500;
 /// Candidates that stand for all that will be asked: several times as many as a round chooses.
 constexpr std::size_t kAsked = 1500;
+constexpr std::size_t kAskedByDemand = 2500;
 constexpr int kTreesOfSizes = 60;
 constexpr std::size_t kLeavesOfSizes = 4;
 constexpr std::uint32_t kRowsPerLeafOfSizes = 20;
@@ -62,7 +63,8 @@ struct Sampler::View {
   std::vector<std::size_t> told;
   Matrix shapes;  ///< of all candidates
   Scaler scaler;
-  std::vector<double> u;  ///< ln(time / bound) of those told
+  std::vector<double> u;          ///< ln(time / bound) of those told
+  std::vector<double> log_bound;  ///< ln of the bound in ns, of all candidates
   [[nodiscard]] Matrix part(std::span<const std::size_t> rows) const {
     Matrix out(rows.size(), shapes.columns);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -83,6 +85,13 @@ Sampler::Sampler(std::span<const ir::Description> candidates, std::size_t budget
       budget_(std::min(budget, candidates.size())),
       states_(candidates.size(), State::Free),
       log_ns_(candidates.size(), 0) {}
+
+Sampler::Sampler(std::span<const ir::Description> candidates, Demand demand,
+                 const LearnRequest& request)
+    : Sampler(candidates, candidates.size(), request) {
+  demand_ = std::move(demand);
+  demand_.weights.resize(candidates.size(), 0);
+}
 
 std::vector<std::size_t> Sampler::in_state(State state) const {
   std::vector<std::size_t> out;
@@ -112,9 +121,16 @@ void Sampler::tell(std::size_t candidate, double log_ns) {
 
 void Sampler::drop(std::size_t candidate) { states_[candidate] = State::Dropped; }
 
+void Sampler::put_back(std::size_t candidate) {
+  if (states_[candidate] != State::Planned) return;
+  states_[candidate] = State::Free;
+  --asked_;
+}
+
 Result<std::vector<std::size_t>> Sampler::next(std::size_t batch) {
   std::vector<std::size_t> out;
-  if (asked_ < budget_ && queue_.empty()) OPLAT_CHECK(plan());
+  if (asked_ < budget_ && queue_.empty())
+    OPLAT_CHECK(demand_.weights.empty() ? plan() : plan_by_demand(batch));
   while (out.size() < batch && asked_ < budget_ && !queue_.empty()) {
     const std::size_t candidate = queue_.front();
     queue_.pop_front();
@@ -161,6 +177,45 @@ void Sampler::plan_at_random(std::size_t count) {
   }
 }
 
+/// Drawn without putting back, each in proportion to its weight (Efraimidis and Spirakis 2006).
+std::vector<std::size_t> Sampler::some_asked(std::span<const std::size_t> among, std::size_t most) {
+  std::vector<std::pair<double, std::size_t>> order;
+  for (const std::size_t i : among) {
+    const double weight = demand_.weights[i];
+    if (weight > 0) order.emplace_back(-std::log(1 - random_.uniform()) / weight, i);
+  }
+  std::sort(order.begin(), order.end());
+  if (order.size() > most) order.resize(most);
+  std::vector<std::size_t> out;
+  for (const auto& [place, i] : order) out.push_back(i);
+  return out;
+}
+
+Status Sampler::plan_by_demand(std::size_t count) {
+  if (in_state(State::Told).size() >= kMinRowsLearned) return plan_most_telling(count);
+  // Of each slice the candidate that is asked for most, then others as they are asked for.
+  const std::vector<std::size_t> free = in_state(State::Free);
+  std::map<std::string_view, std::size_t> of_slice;
+  for (const std::size_t i : free) {
+    const auto [at, added] = of_slice.emplace(candidates_[i].slice, i);
+    if (!added && demand_.weights[i] > demand_.weights[at->second]) at->second = i;
+  }
+  std::vector<std::size_t> first;
+  for (const auto& [slice, i] : of_slice) first.push_back(i);
+  std::stable_sort(first.begin(), first.end(), [&](std::size_t a, std::size_t b) {
+    return demand_.weights[a] > demand_.weights[b];
+  });
+  if (first.size() > count / 2) first.resize(std::max<std::size_t>(count / 2, 1));
+  std::size_t planned = first.size();
+  for (const std::size_t i : first) queue(i);
+  for (const std::size_t i : some_asked(in_state(State::Free), count - std::min(planned, count))) {
+    queue(i);
+    ++planned;
+  }
+  for (const std::size_t i : some_free(count - std::min(planned, count))) queue(i);
+  return {};
+}
+
 Sampler::View Sampler::view() const {
   View view;
   view.told = in_state(State::Told);
@@ -176,8 +231,9 @@ Sampler::View Sampler::view() const {
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     // A candidate whose numbers are not those of its slice is at the slice's origin.
     const Point point = space.place(candidates_[i]).value_or(Point{});
-    shape_features(candidates_[i], point, space.axes(), machine,
-                   std::log(machine.bound_ns(candidates_[i].work)), view.shapes.row(i));
+    view.log_bound.push_back(std::log(machine.bound_ns(candidates_[i].work)));
+    shape_features(candidates_[i], point, space.axes(), machine, view.log_bound.back(),
+                   view.shapes.row(i));
   }
   view.scaler = Scaler::learn(view.shapes);
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -227,11 +283,30 @@ Status Sampler::plan_most_telling(std::size_t count) {
   boosting.seed = request_.seed;
   OPLAT_TRY(size, boost(all.part(all.told), sizes, boosting));
   const std::vector<std::size_t> free = some_free(std::max(kLookedAt, 2 * count));
-  const std::vector<std::size_t> asked = some_free(kAsked);
+  const bool by_demand = !demand_.weights.empty();
+  const std::vector<std::size_t> asked =
+      by_demand ? some_asked(in_state(State::Free), kAskedByDemand) : some_free(kAsked);
+  // Those that were drawn by their weights have them no second time.
+  const bool weighted = by_demand && asked.size() < kAskedByDemand;
+  if (asked.empty()) {
+    for (std::size_t i = 0; i < std::min(count, free.size()); ++i) queue(free[i]);
+    return {};
+  }
   std::vector<float> weights;
-  for (const std::size_t i : asked) weights.push_back(std::exp(size.value(all.shapes.row(i))));
-  for (const std::size_t i :
-       most_telling(smooth.kernel(), known, all.points(free), all.points(asked), weights, count))
+  for (const std::size_t i : asked) {
+    const float error = std::exp(size.value(all.shapes.row(i)));
+    weights.push_back(weighted ? error * static_cast<float>(demand_.weights[i]) : error);
+  }
+  std::vector<float> seconds;
+  if (by_demand && demand_.seconds) {
+    const std::vector<double> u = smooth.means(all.points(free));
+    for (std::size_t i = 0; i < free.size(); ++i) {
+      const double ns = std::exp(u[i] + all.log_bound[free[i]]);
+      seconds.push_back(static_cast<float>(demand_.seconds(ns)));
+    }
+  }
+  for (const std::size_t i : most_telling(smooth.kernel(), known, all.points(free),
+                                          all.points(asked), weights, count, seconds))
     queue(free[i]);
   return {};
 }

@@ -16,14 +16,27 @@
 
 namespace oplat::estimate {
 
+/// What will be asked of the rows, and what measuring them takes.
+struct Demand {
+  /// Of each candidate: how much an error of its time matters; 0 for one that only tells about
+  /// others.
+  std::vector<double> weights;
+  /// Seconds that measuring a candidate of so many ns takes, more than 0.
+  std::function<double(double ns)> seconds;
+};
+
 /// Chooses in rounds: at random, every slice first; then, of a small budget, what tells most about
 /// all others; of a larger one what is least known given what was chosen, the last third where two
-/// models that learned from the answers disagree. It knows no time that it was not told.
+/// models that learned from the answers disagree. Where there is a demand, every round but the
+/// first chooses what takes most from the expected error of what will be asked, for each second of
+/// measuring. It knows no time that it was not told.
 class Sampler {
  public:
   /// `candidates` outlive the sampler; `budget`: how many it may ask for.
   Sampler(std::span<const ir::Description> candidates, std::size_t budget,
           const LearnRequest& request);
+  /// By demand, without a limit to how many.
+  Sampler(std::span<const ir::Description> candidates, Demand demand, const LearnRequest& request);
 
   /// Up to `batch` candidates to measure next, each once; none when the budget or the candidates
   /// are spent. A new round learns from what was told so far, so that telling everything before
@@ -33,6 +46,8 @@ class Sampler {
   void tell(std::size_t candidate, double log_ns);
   /// A candidate that cannot be measured: never asked for again.
   void drop(std::size_t candidate);
+  /// One that was asked for and not measured after all: it may be asked for again.
+  void put_back(std::size_t candidate);
 
   [[nodiscard]] std::size_t asked() const { return asked_; }
 
@@ -40,6 +55,7 @@ class Sampler {
   enum class State : std::uint8_t { Free, Planned, Told, Dropped };
   struct View;
   Status plan();
+  Status plan_by_demand(std::size_t count);
   void plan_at_random(std::size_t count);
   Status plan_most_telling(std::size_t count);
   Status plan_least_known(std::size_t count);
@@ -48,9 +64,13 @@ class Sampler {
   [[nodiscard]] std::vector<std::size_t> in_state(State state) const;
   /// `most` of the free ones, at random.
   [[nodiscard]] std::vector<std::size_t> some_free(std::size_t most);
+  /// Likewise, the sooner the more they are asked for.
+  [[nodiscard]] std::vector<std::size_t> some_asked(std::span<const std::size_t> among,
+                                                    std::size_t most);
   void queue(std::size_t candidate);
 
   std::span<const ir::Description> candidates_;
+  Demand demand_;  ///< without weights: none
   LearnRequest request_;
   base::Random random_;
   std::size_t budget_;

@@ -68,8 +68,8 @@ class CampaignRun {
         pool_(factory, std::max<std::int64_t>(request.keys_per_process, 1), next_process()),
         store_(table, device, setting, request.stop),
         forecast_(request.stop.least_blocks),
-        priority_(request.models),
-        started_(now() - request.spent_seconds) {}
+        priority_(request.models, request.networks),
+        started_(now()) {}
 
   Result<Summary> run();
 

@@ -46,9 +46,11 @@ struct CampaignRequest {
   measure::Memory memory;                    ///< what states are made from; see states.hpp
   std::vector<std::string> keys;
   std::vector<ModelTarget> models;
+  /// Networks that are not measured: how often each executes each key. Besides `models`, they say
+  /// which rows go first where a budget is short.
+  std::vector<std::map<std::string, double>> networks;
   std::uint64_t seed = 1;                ///< of the order of every pass, inputs and weights
   std::optional<double> budget_seconds;  ///< nothing: until every row is measured well enough
-  double spent_seconds = 0;              ///< of the budget, before the campaign begins
   measure::StopRule stop;
   measure::CopyRule copies;
   std::int64_t keys_per_process = 50;

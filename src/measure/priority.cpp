@@ -31,10 +31,16 @@ double half_width_of(const table::Timing& timing) {
 
 }  // namespace
 
-Priority::Priority(std::span<const ModelTarget> models) : models_(models.size()) {
-  for (std::size_t model = 0; model < models.size(); ++model) {
-    for (const auto& [key, count] : models[model].calls) uses_[key].push_back({model, count});
-  }
+Priority::Priority(std::span<const ModelTarget> models,
+                   std::span<const std::map<std::string, double>> networks)
+    : models_(models.size() + networks.size()) {
+  std::size_t at = 0;
+  const auto add = [&](const std::map<std::string, double>& calls) {
+    for (const auto& [key, count] : calls) uses_[key].push_back({at, count});
+    ++at;
+  };
+  for (const ModelTarget& model : models) add(model.calls);
+  for (const auto& network : networks) add(network);
 }
 
 void Priority::sort_out(std::span<CampaignRow> rows, const Forecast& forecast,

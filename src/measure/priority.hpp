@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -16,8 +18,9 @@ namespace oplat::measure {
 /// Knows how often each model executes each key.
 class Priority {
  public:
-  /// The models outlive it.
-  explicit Priority(std::span<const ModelTarget> models);
+  /// By what each measured model and each other network executes; both outlive it.
+  Priority(std::span<const ModelTarget> models,
+           std::span<const std::map<std::string, double>> networks = {});
 
   /// Marks the rows that can wait (CampaignRow::can_wait), all others not. If what is left to
   /// measure fits into `seconds`, or a row has no block yet, or no model is known, none can. Else

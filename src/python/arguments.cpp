@@ -202,6 +202,10 @@ MeasuringArguments measuring_arguments(const std::string& runtime, const nb::obj
       batch = argument<std::optional<std::int64_t>>(name, value, kNumber);
     } else if (is_known("keys")) {
       made.keys = nb::borrow(value);
+    } else if (is_known("space")) {
+      made.space = argument<std::string>(name, value, kText);
+    } else if (is_known("like")) {
+      made.like = argument<std::string>(name, value, kText);
     } else if (is_known("retry_refused")) {
       made.campaign.retry_refused = argument<bool>(name, value, "bool");
     } else if (is_known("retry_loaded")) {

@@ -67,6 +67,8 @@ struct MeasuringArguments {
   app::CampaignOptions campaign;
   GivenInputs inputs;
   nanobind::object keys = nanobind::none();      ///< of profile()
+  std::string space;                             ///< likewise: a space's name or file
+  std::string like;                              ///< likewise: a folder of models
   nanobind::object progress = nanobind::none();  ///< a callable or None
   double level = 0.9;                            ///< of validate()
   bool measure = false;                          ///< likewise

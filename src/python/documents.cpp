@@ -289,6 +289,15 @@ void bind_campaigns(nb::module_& module) {
           "Whether the budget ended before all rows were precise.")
       .def_ro("models", &ProfileResult::models, "The models themselves, those that have a time.")
       .def_prop_ro("refusals", [of](const ProfileResult& r) { return of(r).refusals; })
+      .def_prop_ro(
+          "expected_error",
+          [](const ProfileResult& r) -> std::optional<double> {
+            const auto& space = r.as<report::ProfileReport>().space;
+            if (!space || !space->expected) return std::nullopt;
+            return space->expected->mean;
+          },
+          "Mean of |predicted / measured - 1| to expect of models never seen, of a profile of a\n"
+          "space; None where too little is known.")
       .def("__repr__", [of](const ProfileResult& r) {
         return fmt::format("<oplat.ProfileResult: {} of {} rows measured in {}{}>",
                            of(r).kernels.measured(), of(r).kernels.total,

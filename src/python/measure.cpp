@@ -91,8 +91,9 @@ std::string unlike_warning(const measure::UnlikeKernel& kernel) {
 /// What all calls that measure know, and those that measure kernels.
 constexpr std::array<std::string_view, 5> kMeasuring = {"threads", "batch", "seed", "blocks",
                                                         "target_error"};
-constexpr std::array<std::string_view, 8> kProfiling = {
-    "threads", "batch", "seed", "blocks", "target_error", "keys", "retry_refused", "retry_loaded"};
+constexpr std::array<std::string_view, 10> kProfiling = {
+    "threads", "batch", "seed", "blocks",        "target_error",
+    "keys",    "space", "like", "retry_refused", "retry_loaded"};
 constexpr std::array<std::string_view, 1> kInspecting = {"batch"};
 
 /// `threads` and `batches` of a sweep.
@@ -114,6 +115,8 @@ struct Profiling {
     request.models = paths_of(files);
     request.inputs = arguments.inputs.of_model;
     if (listed) request.keys_file = listed->path;
+    request.space = arguments.space;
+    request.like = arguments.like;
     request.table = table_path(table);
     request.runtime = arguments.runtime;
     request.campaign = arguments.campaign;
@@ -137,7 +140,7 @@ ProfileResult profile(const nb::object& models, const nb::object& table, const s
     raise({Code::Runtime, fmt::format("every kernel failed; the reasons are in the table: {}",
                                       reasons.empty() ? "none" : reasons.front())});
   }
-  ProfileResult result(report::ProfileReport{made.table, made.summary, made.unlike});
+  ProfileResult result(report::ProfileReport{made.table, made.summary, made.unlike, made.space});
   result.models = std::move(made.measured.models);
   result.model.warnings = events.warnings;
   result.warnings = std::move(events.warnings);
@@ -145,7 +148,8 @@ ProfileResult profile(const nb::object& models, const nb::object& table, const s
   add_refusals(made.summary, result.warnings);
   for (const measure::UnlikeKernel& kernel : made.unlike)
     result.warnings.push_back(unlike_warning(kernel));
-  warn_of_budget(made.summary, result.warnings);
+  // Of a space the budget is what ends it.
+  if (!made.space) warn_of_budget(made.summary, result.warnings);
   return result;
 }
 
@@ -389,12 +393,16 @@ void bind_measure(nb::module_& module) {
       nb::sig("def profile(models: oplat._types.Models, table: str | os.PathLike[str] | Table, "
               "runtime: str = 'onnxruntime', budget: float | str | None = None, *, threads: int = "
               "1, batch: int | None = None, keys: collections.abc.Iterable[str | Key] | str | Key "
-              "| None = None, " OPLAT_RETRY_OPTIONS OPLAT_CAMPAIGN_OPTIONS ") -> ProfileResult"),
+              "| None = None, space: str = '', like: str = '', " OPLAT_RETRY_OPTIONS
+                  OPLAT_CAMPAIGN_OPTIONS ") -> ProfileResult"),
       "Measures the kernels of models, and the models themselves, into a table.\n\n"
       "`budget` is in seconds, or a text such as '4m'; None: until every row is precise.\n"
       "Rows that are precise are left alone, so that a call goes on where an earlier one\n"
       "stopped. Ctrl-C, and an exception of `progress`, stop it; what was measured is kept.\n"
-      "`worker` is the command of a worker elsewhere: 'ssh phone oplat worker onnxruntime'.");
+      "`worker` is the command of a worker elsewhere: 'ssh phone oplat worker onnxruntime'.\n\n"
+      "With `space`, a name such as 'general-cpu' or a file, or `like`, a folder of models,\n"
+      "kernels are chosen for models that are not known yet, and `target_error` is the error of\n"
+      "such models at which to stop; `models` may be [].");
   module.def(
       "profile_sweep", profile_sweep, "models"_a, "table"_a, "runtime"_a = kDefault,
       "budget"_a = nb::none(), "further"_a,

@@ -84,6 +84,43 @@ std::string standing_text(const measure::Summary& s) {
   return "precise: every row is within its target";
 }
 
+std::string space_text(const SpaceSummary& space) {
+  std::string text =
+      fmt::format("space {}: {} of {} kernels measured in {} rounds ({} are of its {} networks)",
+                  base::printable(space.name, 400), space.measured, space.candidates, space.rounds,
+                  space.kernels, space.networks);
+  if (space.expected)
+    text += fmt::format(
+        "\nexpected error of models never seen: {:.1f} % in the mean ({:.1f} % by kernels, {:.1f} "
+        "% "
+        "by their sum)",
+        100 * space.expected->mean, 100 * space.expected->kernels,
+        100 * space.expected->composition);
+  if (space.target)
+    text += fmt::format("; the target of {:.3g} % is {}", 100 * *space.target,
+                        space.target_met ? "met" : "not met");
+  if (!space.expected) text += "\nexpected error of models never seen: too little is known";
+  return text;
+}
+
+Json space_json(const SpaceSummary& space) {
+  Json json = {{"name", space.name},
+               {"networks", space.networks},
+               {"kernels", space.kernels},
+               {"candidates", space.candidates},
+               {"measured", space.measured},
+               {"rounds", space.rounds},
+               {"expected_error", nullptr},
+               {"target_error", nullptr},
+               {"target_met", space.target_met}};
+  if (space.target) json["target_error"] = *space.target;
+  if (space.expected)
+    json["expected_error"] = {{"mean", space.expected->mean},
+                              {"kernels", space.expected->kernels},
+                              {"composition", space.expected->composition}};
+  return json;
+}
+
 }  // namespace
 
 void print_document(const ProfileReport& profile, std::ostream& out) {
@@ -102,7 +139,8 @@ void print_document(const ProfileReport& profile, std::ostream& out) {
                        base::printable(refusal.key, 1 << 16));
   for (const measure::UnlikeKernel& kernel : profile.unlike)
     out << fmt::format("{}\n  {}\n", unlike_text(kernel), base::printable(kernel.key, 1 << 16));
-  out << standing_text(s) << "\n";
+  // Of a space rows need not be precise.
+  out << (profile.space ? space_text(*profile.space) : standing_text(s)) << "\n";
 }
 
 Json json_document(const ProfileReport& profile) {
@@ -113,23 +151,27 @@ Json json_document(const ProfileReport& profile) {
         {{"key", refusal.key}, {"outcome", refusal.outcome}, {"reason", refusal.reason}});
   Json unlike = Json::array();
   for (const measure::UnlikeKernel& kernel : profile.unlike) unlike.push_back(unlike_json(kernel));
-  return {{"schema", "oplat.profile/1"},
-          {"table", profile.table},
-          {"rows", counts_json(s.kernels)},
-          {"models", counts_json(s.models)},
-          {"view_keys", s.views},
-          {"blocks", s.blocks},
-          {"passes", s.passes},
-          {"min_passes", s.min_passes},
-          {"standing", standing_text(s)},
-          {"more_seconds", s.more_seconds},
-          {"processes", s.processes},
-          {"seconds", s.seconds},
-          {"waited_seconds", s.waited_seconds},
-          {"budget_ended", s.budget_ended},
-          {"interrupted", s.interrupted},
-          {"refusals", std::move(refusals)},
-          {"unlike_in_model", std::move(unlike)}};
+  Json document = {
+      {"schema", "oplat.profile/1"},
+      {"table", profile.table},
+      {"rows", counts_json(s.kernels)},
+      {"models", counts_json(s.models)},
+      {"view_keys", s.views},
+      {"blocks", s.blocks},
+      {"passes", s.passes},
+      {"min_passes", s.min_passes},
+      {"standing", standing_text(s)},
+      {"more_seconds", s.more_seconds},
+      {"processes", s.processes},
+      {"seconds", s.seconds},
+      {"waited_seconds", s.waited_seconds},
+      {"budget_ended", s.budget_ended},
+      {"interrupted", s.interrupted},
+      {"refusals", std::move(refusals)},
+      {"unlike_in_model", std::move(unlike)},
+  };
+  if (profile.space) document["space"] = space_json(*profile.space);
+  return document;
 }
 
 void write_csv(const ProfileReport& profile, std::ostream& out) {

@@ -18,6 +18,8 @@ namespace {
 struct ProfileFlags {
   std::vector<std::string> models;
   std::string keys_file;
+  std::string space;
+  std::string like;
   std::string table;
   RunOptions run;
   ModelOptions model_options;
@@ -67,14 +69,17 @@ Result<int> run_profile(const ProfileFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, {flags.table, flags.keys_file}));
   OPLAT_TRY(campaign, campaign_options(flags.campaign));
   OPLAT_TRY(inputs, model_inputs(flags.model_options));
-  if (flags.models.empty() && flags.keys_file.empty())
-    return fail(Code::Usage, "nothing to profile; give --model FILE or --keys FILE");
+  if (flags.models.empty() && flags.keys_file.empty() && flags.space.empty() && flags.like.empty())
+    return fail(Code::Usage,
+                "nothing to profile; give --model FILE, --keys FILE, --space NAME or --like DIR");
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(runtime, runtime_request(flags.run, flags.models, events));
   app::ProfileRequest request;
   request.models = flags.models;
   request.inputs = std::move(inputs);
   request.keys_file = flags.keys_file;
+  request.space = flags.space;
+  request.like = flags.like;
   request.table = flags.table;
   request.table_must_exist = flags.resume;
   request.runtime = std::move(runtime);
@@ -83,15 +88,15 @@ Result<int> run_profile(const ProfileFlags& flags) {
     return run_profile_sweep(flags, request, events);
   OPLAT_TRY(result, app::profile(request, events));
   events.finish();
-  OPLAT_CHECK(print_report(
-      flags.form,
-      report::ReportModel{report::ProfileReport{result.table, result.summary, result.unlike},
-                          {},
-                          events.warnings()}));
+  OPLAT_CHECK(print_report(flags.form,
+                           report::ReportModel{report::ProfileReport{result.table, result.summary,
+                                                                     result.unlike, result.space},
+                                               {},
+                                               events.warnings()}));
   if (result.summary.interrupted)
     return fail(Code::Interrupted,
                 "stopped; what was measured is kept; run the same command to resume");
-  print_budget_end(result.summary, "run the same command to resume");
+  if (!result.space) print_budget_end(result.summary, "run the same command to resume");
   if (result.every_kernel_failed())
     return fail(Code::Runtime, "every kernel failed; the reasons are above and in the table");
   return kDone;
@@ -108,6 +113,15 @@ void add_profile(const Command& app) {
       .repeatable();
   command.add_option("--keys", flags->keys_file, "file of keys to measure, one a line")
       .type_name("FILE");
+  command
+      .add_option("--space", flags->space,
+                  "measure kernels of this space, for models that are not known yet: general-cpu, "
+                  "or a YAML file; models are measured end to end alone, and --target-error is the "
+                  "expected error of models never seen")
+      .type_name("NAME|FILE");
+  command
+      .add_option("--like", flags->like, "the same for models that are like those in this folder")
+      .type_name("DIR");
   add_table(command, flags->table);
   add_run_options(command, flags->run, RuntimeFlag::Defaults, Sweeps::Yes);
   add_model_options(command, flags->model_options, Sweeps::Yes);

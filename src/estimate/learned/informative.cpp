@@ -114,14 +114,18 @@ std::vector<std::size_t> least_known(const SmoothKernel& kernel, const Points& k
 
 std::vector<std::size_t> most_telling(const SmoothKernel& kernel, const Points& known,
                                       const Points& candidates, const Points& asked,
-                                      std::span<const float> weights, std::size_t count) {
+                                      std::span<const float> weights, std::size_t count,
+                                      std::span<const float> costs) {
   Unknown unknown(kernel, known, candidates, std::min(count, size_of(candidates)));
   MatrixXf shared = unknown.shared_with(asked);
   for (Index i = 0; i < asked.size(); ++i)
     shared.row(i) *= std::sqrt(weights[static_cast<std::size_t>(i)]);
   const auto gains = [&] {
     VectorXf gain = shared.colwise().squaredNorm();
-    for (Index i = 0; i < gain.size(); ++i) gain(i) /= unknown.variance(i);
+    for (Index i = 0; i < gain.size(); ++i) {
+      gain(i) /= unknown.variance(i);
+      if (!costs.empty()) gain(i) /= costs[static_cast<std::size_t>(i)];
+    }
     return gain;
   };
   return greedily(size_of(candidates), count, gains, [&](Index best) {

@@ -20,9 +20,11 @@ std::vector<std::size_t> least_known(const SmoothKernel& kernel, const Points& k
 /// the sum of the variances of `asked`, each times its weight (D. Cohn, "Neural network exploration
 /// using optimal experiment design", Neural Networks 9, 1996). It leaves the corners alone that
 /// least_known() begins with, so that few rows do for more questions; but when as many are chosen
-/// as are asked about, it serves these and no others.
+/// as are asked about, it serves these and no others. `costs`: of each candidate, by which its gain
+/// is divided; empty: all cost the same.
 std::vector<std::size_t> most_telling(const SmoothKernel& kernel, const Points& known,
                                       const Points& candidates, const Points& asked,
-                                      std::span<const float> weights, std::size_t count);
+                                      std::span<const float> weights, std::size_t count,
+                                      std::span<const float> costs = {});
 
 }  // namespace oplat::estimate

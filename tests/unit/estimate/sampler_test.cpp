@@ -148,5 +148,58 @@ TEST(Sampler, StopsWhenAsked) {
   EXPECT_EQ(chosen.error().code, Code::Interrupted);
 }
 
+/// Asks by demand in rounds of 30 until `count` were told.
+std::vector<std::size_t> chosen_by(Demand demand, std::size_t count) {
+  Sampler sampler(rows().descriptions, std::move(demand), quick());
+  std::vector<std::size_t> chosen;
+  while (chosen.size() < count) {
+    const auto batch = sampler.next(std::min<std::size_t>(30, count - chosen.size()));
+    EXPECT_TRUE(batch) << batch.error().message;
+    if (!batch || batch->empty()) break;
+    for (const std::size_t i : *batch) {
+      sampler.tell(i, rows().log_ns[i]);
+      chosen.push_back(i);
+    }
+  }
+  return chosen;
+}
+
+TEST(Sampler, DemandComesFirstAndEachOnce) {
+  Demand demand;
+  demand.weights.assign(rows().descriptions.size(), 0);
+  for (std::size_t i = 50; i < 70; ++i) demand.weights[i] = 1;
+  const std::vector<std::size_t> chosen = chosen_by(demand, 60);
+  EXPECT_EQ(chosen.size(), 60U);
+  EXPECT_TRUE(distinct(chosen));
+  const auto asked =
+      std::count_if(chosen.begin(), chosen.end(), [](std::size_t i) { return i >= 50 && i < 70; });
+  EXPECT_GE(asked, 15) << "of 20 that are asked for, among 120";
+}
+
+TEST(Sampler, WhatTakesLongIsMeasuredSeldom) {
+  const auto mean_of = [&](const std::vector<std::size_t>& chosen) {
+    double sum = 0;
+    for (std::size_t i = 30; i < chosen.size(); ++i) sum += rows().log_ns[chosen[i]];
+    return sum / static_cast<double>(chosen.size() - 30);
+  };
+  const std::vector<double> alike(rows().descriptions.size(), 1);
+  const double free = mean_of(chosen_by({alike, [](double) { return 1.0; }}, 60));
+  const double dear = mean_of(chosen_by({alike, [](double ns) { return ns; }}, 60));
+  EXPECT_LT(dear, free - 0.3) << "times are in logarithms";
+}
+
+TEST(Sampler, WhatWasNotMeasuredMayBeAskedForAgain) {
+  Demand demand;
+  demand.weights.assign(rows().descriptions.size(), 1);
+  Sampler sampler(rows().descriptions, demand, quick());
+  const auto first = sampler.next(rows().descriptions.size());
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->size(), rows().descriptions.size());
+  ASSERT_TRUE(sampler.next(5));
+  EXPECT_TRUE(sampler.next(5)->empty());
+  sampler.put_back(first->front());
+  EXPECT_EQ(sampler.next(5).value(), std::vector<std::size_t>{first->front()});
+}
+
 }  // namespace
 }  // namespace oplat::estimate

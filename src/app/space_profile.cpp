@@ -1,0 +1,644 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Rounds of choosing and measuring.
+///
+/// The problem: a device is to be profiled before anybody knows the models it will be asked about.
+/// Networks are made of kernels that are alike, so some of those that known networks have, and
+/// others of sizes between them, teach the rest. Which ones is decided while measuring: what was
+/// measured says where estimates are unsure, and the next round measures what takes most from the
+/// error of the space's networks for each second (estimate/sampler.hpp). A row gets one block:
+/// noise of a few per cent is small next to what estimates lack, and one more kernel teaches more.
+///
+/// How good predictions of models never seen are is estimated as it will be asked: networks of one
+/// family are predicted from kernels that no network of the family gave reason to measure
+/// (estimate/unseen.hpp).
+#include "app/space_profile.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "app/fit.hpp"
+#include "app/learning.hpp"
+#include "app/measure_models.hpp"
+#include "app/table_source.hpp"
+#include "base/files.hpp"
+#include "base/random.hpp"
+#include "base/stats.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "compat/registry.hpp"
+#include "estimate/sampler.hpp"
+#include "estimate/unseen.hpp"
+#include "formats/format_reader.hpp"
+#include "ir/variation.hpp"
+#include "predict/load.hpp"
+
+namespace oplat::app {
+namespace {
+
+/// Kernels of other sizes: so many for each kernel of the space, and no more than this in all.
+constexpr int kVariations = 2;
+constexpr std::size_t kMaxCandidates = 7000;
+/// Standard deviation of ln(size) of a variation.
+constexpr double kSizeSpread = 0.5;
+constexpr std::int64_t kBlocksOfRow = 1;
+/// Until rows tell: of a kernel in its cache states, with opening.
+constexpr double kSecondsOfKernel = 0.25;
+/// Runs of a long kernel that its blocks take, calibration and warm-up included.
+constexpr double kRunsOfKernel = 20;
+constexpr double kShareOfFirstRound = 0.15;
+constexpr std::size_t kMinFirstRound = 40;
+constexpr int kRounds = 6;
+constexpr double kMinSecondsOfRound = 10;
+/// Of the budget: for whole models, and for further blocks of what matters most.
+constexpr double kShareOfLastPart = 0.15;
+constexpr double kSecondsOfModel = 4;
+constexpr double kMaxShareOfModels = 0.3;
+/// Without a budget, a round takes so long.
+constexpr double kSecondsOfRound = 60;
+constexpr std::size_t kFolds = 4;
+constexpr std::size_t kMinNetworksForError = 4;
+constexpr double kEffortOfError = 0.25;
+/// Estimating the error takes no more of the time than this, but for once at the end.
+constexpr double kShareOfError = 0.1;
+/// A network of which less was measured says little.
+constexpr double kMinMeasured = 0.5;
+/// What an execution outside a network weighs, next to 1 for all networks together.
+constexpr double kWeightOutside = 1e-4;
+/// Channels of blocked layouts that spaces name; other processors group them otherwise.
+constexpr std::int64_t kBlockOfSpaces = 16;
+
+/// What a kernel takes before anything was measured, to weigh kernels by: 50 operations and 10
+/// bytes a ns, and a microsecond.
+double guessed_ns(const ir::Work& work) {
+  return 1000 + std::max(work.flops.value_or(0) / 50, work.bytes() / 10);
+}
+
+double seconds_of(double ns) { return kSecondsOfKernel + kRunsOfKernel * ns * 1e-9; }
+
+/// The block of ONNX Runtime's blocked layout depends on the processor (MLAS: 16 floats with
+/// AVX-512, else 8). A space written on one is of use on the other.
+void fit_block(ir::Key& key, const table::Device& device) {
+  const bool wide = device.isa.find("avx512f") != std::string::npos;
+  for (auto& [name, value] : key.tags) {
+    if (name == "block" && value.integer() != nullptr && *value.integer() == kBlockOfSpaces &&
+        !wide)
+      value = ir::Value(kBlockOfSpaces / 2);
+  }
+}
+
+struct Candidates {
+  std::vector<std::string> keys;
+  std::vector<ir::Description> descriptions;
+  std::vector<double> weights;  ///< of the space's networks; 0: a variation
+  std::vector<std::vector<std::size_t>>
+      groups;  ///< families that have it, or that it is drawn from
+  std::vector<estimate::NetworkOfRows> networks;  ///< by positions of candidates
+  std::size_t families = 0;
+};
+
+class CandidateMaker {
+ public:
+  CandidateMaker(const search::KernelSpace& space, const table::Device& device, std::uint64_t seed)
+      : space_(space), device_(device), random_(seed) {}
+
+  Candidates make() {
+    add_kernels();
+    add_networks();
+    weigh_others();
+    add_variations();
+    return std::move(out_);
+  }
+
+ private:
+  std::optional<std::size_t> add(const ir::Key& key, double weight) {
+    std::string text = ir::print(key);
+    if (const auto at = places_.find(text); at != places_.end()) return at->second;
+    auto description = ir::describe(key, compat::catalogue());
+    if (!description) return std::nullopt;
+    places_.emplace(text, out_.keys.size());
+    out_.keys.push_back(std::move(text));
+    out_.descriptions.push_back(std::move(*description));
+    out_.weights.push_back(weight);
+    out_.groups.emplace_back();
+    return out_.keys.size() - 1;
+  }
+
+  void add_kernels() {
+    for (const search::SpaceKernel& kernel : space_.kernels) {
+      auto key = ir::parse(kernel.key);
+      place_of_.emplace_back();
+      if (!key || ir::is_view(*key, compat::catalogue())) continue;
+      fit_block(*key, device_);
+      place_of_.back() = add(*key, 0);
+    }
+  }
+
+  /// Kernels of no network count as the file says.
+  void weigh_others() {
+    for (std::size_t i = 0; i < place_of_.size(); ++i) {
+      if (place_of_[i] && out_.weights[*place_of_[i]] == 0)
+        out_.weights[*place_of_[i]] = kWeightOutside * space_.kernels[i].count;
+    }
+  }
+
+  void add_networks() {
+    std::map<std::string_view, std::size_t> families;
+    for (const search::SpaceNetwork& network : space_.networks) {
+      const std::size_t family = families.emplace(network.family, families.size()).first->second;
+      estimate::NetworkOfRows rows;
+      rows.group = family;
+      double total = 0;
+      for (const auto& [kernel, count] : network.kernels) {
+        if (!place_of_[kernel]) continue;
+        rows.rows.emplace_back(*place_of_[kernel], count);
+        total += count * guessed_ns(out_.descriptions[*place_of_[kernel]].work);
+      }
+      for (const auto& [row, count] : rows.rows) {
+        // Shares of all networks count alike, long ones no more than short ones.
+        out_.weights[row] += count * guessed_ns(out_.descriptions[row].work) / total /
+                             static_cast<double>(space_.networks.size());
+        auto& groups = out_.groups[row];
+        if (std::find(groups.begin(), groups.end(), family) == groups.end())
+          groups.push_back(family);
+      }
+      out_.networks.push_back(std::move(rows));
+    }
+    out_.families = families.size();
+  }
+
+  void add_variations() {
+    const std::size_t own = out_.keys.size();
+    for (int round = 0; round < kVariations; ++round) {
+      for (std::size_t i = 0; i < own && out_.keys.size() < kMaxCandidates; ++i) {
+        const auto key = ir::parse(out_.keys[i]);
+        const auto varied =
+            key ? ir::vary(*key, kSizeSpread, compat::catalogue(), random_) : std::nullopt;
+        if (!varied) continue;
+        const std::size_t before = out_.keys.size();
+        if (add(*varied, 0) == before) out_.groups.back() = out_.groups[i];
+      }
+    }
+  }
+
+  const search::KernelSpace& space_;
+  const table::Device& device_;
+  base::Random random_;
+  Candidates out_;
+  std::unordered_map<std::string, std::size_t> places_;
+  std::vector<std::optional<std::size_t>> place_of_;  ///< of the space's kernels
+};
+
+/// Times of candidates that the table holds: of their least footprint, which is hot.
+class Times {
+ public:
+  Times(const table::Table& table, const Session& session) : table_(table), session_(session) {}
+
+  enum class Found { No, Time, Refused };
+  /// Reads the rows of this candidate again.
+  Result<Found> read(std::size_t candidate, const std::string& key) {
+    OPLAT_TRY(device, table_.find_device(session_.device.name));
+    OPLAT_TRY(setting, table_.find_setting(session_.setting));
+    if (!device || !setting) return Found::No;
+    OPLAT_TRY(rows, table_.rows_of(key, *device, *setting));
+    Found found = Found::No;
+    std::optional<double> least;
+    for (const table::StoredRow& stored : rows) {
+      const auto* timing = std::get_if<table::Timing>(&stored.row.outcome);
+      if (timing == nullptr) {
+        if (found == Found::No) found = Found::Refused;
+        continue;
+      }
+      if (!(timing->median_ns > 0)) continue;
+      const double bytes = stored.row.reuse_bytes.value_or(0);
+      if (least && bytes >= *least) continue;
+      least = bytes;
+      log_ns_[candidate] = std::log(timing->median_ns);
+      found = Found::Time;
+    }
+    return found;
+  }
+  [[nodiscard]] const std::map<std::size_t, double>& log_ns() const { return log_ns_; }
+
+ private:
+  const table::Table& table_;
+  const Session& session_;
+  std::map<std::size_t, double> log_ns_;
+};
+
+class SpaceProfile {
+ public:
+  SpaceProfile(const ProfileRequest& request, const Session& session,
+               const search::KernelSpace& space, std::span<const PlannedModel> models,
+               table::Table& table, Events& events)
+      : request_(request),
+        session_(session),
+        models_(models),
+        table_(table),
+        events_(events),
+        candidates_(CandidateMaker(space, session.device, request.campaign.seed).make()),
+        times_(table, session) {
+    report_.name = space.name;
+    report_.kernels = static_cast<std::int64_t>(
+        std::count_if(candidates_.weights.begin(), candidates_.weights.end(),
+                      [](double weight) { return weight > 0; }));
+    report_.candidates = static_cast<std::int64_t>(candidates_.keys.size());
+    report_.networks = static_cast<std::int64_t>(space.networks.size());
+    report_.target = request.campaign.target_error;
+  }
+
+  Result<measure::Summary> run();
+  /// After run() and the fits that follow it.
+  Status finish();
+  [[nodiscard]] const report::SpaceSummary& report() const { return report_; }
+
+ private:
+  [[nodiscard]] double share_of_models() const {
+    if (!request_.campaign.budget_s) return 0;
+    return std::min(kMaxShareOfModels, kSecondsOfModel * static_cast<double>(models_.size()) /
+                                           *request_.campaign.budget_s);
+  }
+  Status tell_known(estimate::Sampler& sampler);
+  /// The kernels of models and small networks, of which the composition needs every one.
+  Result<measure::Summary> kernels_of_models(CampaignInParts& campaign);
+  Result<measure::Summary> rounds(CampaignInParts& campaign);
+  Result<measure::Summary> last_part(CampaignInParts& campaign);
+  /// What an unseen network's kernels err together; std::nullopt where too little is known.
+  Result<std::optional<double>> error_of_kernels();
+  Result<double> error_of_composition();
+  Status estimate_error();
+
+  const ProfileRequest& request_;
+  const Session& session_;
+  std::span<const PlannedModel> models_;
+  table::Table& table_;
+  Events& events_;
+  Candidates candidates_;
+  Times times_;
+  report::SpaceSummary report_;
+  double seconds_of_error_ = 0;
+};
+
+Status SpaceProfile::tell_known(estimate::Sampler& sampler) {
+  for (std::size_t i = 0; i < candidates_.keys.size(); ++i) {
+    OPLAT_TRY(found, times_.read(i, candidates_.keys[i]));
+    if (found == Times::Found::Time) sampler.tell(i, times_.log_ns().at(i));
+    if (found == Times::Found::Refused && !request_.campaign.retry_refused) sampler.drop(i);
+  }
+  return {};
+}
+
+Result<std::optional<double>> SpaceProfile::error_of_kernels() {
+  const std::size_t folds = std::min(kFolds, candidates_.families);
+  if (folds < 2 || candidates_.networks.size() < kMinNetworksForError)
+    return std::optional<double>();
+  std::vector<ir::Description> rows;
+  std::vector<double> log_ns;
+  std::vector<std::vector<std::size_t>> groups;
+  std::unordered_map<std::size_t, std::size_t> place;
+  for (const auto& [candidate, log] : times_.log_ns()) {
+    place.emplace(candidate, rows.size());
+    rows.push_back(candidates_.descriptions[candidate]);
+    log_ns.push_back(log);
+    groups.push_back(candidates_.groups[candidate]);
+  }
+  std::vector<estimate::NetworkOfRows> networks;
+  for (const estimate::NetworkOfRows& network : candidates_.networks) {
+    estimate::NetworkOfRows measured{network.group, {}};
+    double total = 0;
+    double known = 0;
+    for (const auto& [candidate, count] : network.rows) {
+      const double ns = count * guessed_ns(candidates_.descriptions[candidate].work);
+      total += ns;
+      const auto at = place.find(candidate);
+      if (at == place.end()) continue;
+      known += ns;
+      measured.rows.emplace_back(at->second, count);
+    }
+    if (known >= kMinMeasured * total) networks.push_back(std::move(measured));
+  }
+  if (networks.size() < kMinNetworksForError) return std::optional<double>();
+  estimate::LearnRequest learn = learn_request({.seed = request_.campaign.seed});
+  learn.effort = kEffortOfError;
+  learn.progress = [this](int, int) { return !events_.cancelled(); };
+  auto errors = estimate::errors_of_unseen(rows, log_ns, groups, networks, folds, learn);
+  if (!errors && (errors.error().code == Code::Refused || errors.error().code == Code::Interrupted))
+    return std::optional<double>();
+  if (!errors) return fail(errors.error());
+  double sum = 0;
+  for (const double error : *errors) sum += std::abs(error);
+  return std::optional(sum / static_cast<double>(errors->size()));
+}
+
+Result<double> SpaceProfile::error_of_composition() {
+  OPLAT_TRY(selection, select_rows(table_, rows_of(session_)));
+  // Of a normal distribution the mean magnitude is 0.8 deviations.
+  constexpr double kMeanMagnitude = 0.7978845608;
+  return kMeanMagnitude * (selection.fit ? selection.fit->sd_log : predict::kCompositionSd);
+}
+
+Status SpaceProfile::estimate_error() {
+  const auto start = std::chrono::steady_clock::now();
+  OPLAT_TRY(kernels, error_of_kernels());
+  seconds_of_error_ =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!kernels) return {};
+  OPLAT_TRY(composition, error_of_composition());
+  report_.expected =
+      report::ExpectedError{std::hypot(*kernels, composition), *kernels, composition};
+  events_.note(fmt::format(
+      "expected error of models never seen: {:.1f} % ({:.1f} % by kernels, {:.1f} % by their sum), "
+      "from {} kernels",
+      100 * report_.expected->mean, 100 * *kernels, 100 * composition, times_.log_ns().size()));
+  return {};
+}
+
+Result<measure::Summary> SpaceProfile::kernels_of_models(CampaignInParts& campaign) {
+  std::vector<table::Plan> plans;
+  for (const PlannedModel& model : models_) plans.push_back(model.plan);
+  CampaignInParts::Part part;
+  part.keys = measure::keys_of(plans);
+  part.blocks = kBlocksOfRow;
+  part.budget_s = campaign.left_s() * kMaxShareOfModels;
+  if (part.keys.empty()) return measure::Summary();
+  return campaign.run(part);
+}
+
+Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
+  estimate::LearnRequest learn = learn_request({.seed = request_.campaign.seed});
+  estimate::Sampler sampler(candidates_.descriptions, {candidates_.weights, seconds_of}, learn);
+  OPLAT_CHECK(tell_known(sampler));
+  measure::Summary last;
+  double seconds_of_kernel = kSecondsOfKernel;
+  const double budget = request_.campaign.budget_s.value_or(0);
+  const double kept = budget * std::max(kShareOfLastPart, share_of_models());
+  for (int round = 0; !events_.cancelled(); ++round) {
+    double seconds = kSecondsOfRound;
+    if (request_.campaign.budget_s) {
+      const double left = campaign.left_s() - kept;
+      if (left < kMinSecondsOfRound) break;
+      const double share =
+          round == 0 ? kShareOfFirstRound * budget : left / std::max(1, kRounds - round);
+      seconds = std::clamp(share, std::min(kMinSecondsOfRound, left), left);
+    }
+    const std::size_t most =
+        std::max(kMinFirstRound, static_cast<std::size_t>(seconds / seconds_of_kernel));
+    events_.progress(
+        {.done = round,
+         .total = kRounds,
+         .eta_s = {},
+         .what = "choosing",
+         .item = fmt::format("kernels to measure, {} so far", times_.log_ns().size())});
+    OPLAT_TRY(chosen, sampler.next(most));
+    if (chosen.empty()) break;
+    CampaignInParts::Part part;
+    for (const std::size_t i : chosen) part.keys.push_back(candidates_.keys[i]);
+    part.budget_s = request_.campaign.budget_s ? std::min(seconds, campaign.left_s() - kept)
+                                               : std::numeric_limits<double>::infinity();
+    part.blocks = kBlocksOfRow;
+    OPLAT_TRY(summary, campaign.run(part));
+    last = summary;
+    report_.rounds = round + 1;
+    std::size_t measured = 0;
+    for (const std::size_t i : chosen) {
+      OPLAT_TRY(found, times_.read(i, candidates_.keys[i]));
+      if (found == Times::Found::Time) {
+        sampler.tell(i, times_.log_ns().at(i));
+        ++measured;
+      } else if (found == Times::Found::Refused) {
+        sampler.drop(i);
+      } else {
+        sampler.put_back(i);
+      }
+    }
+    if (summary.interrupted) break;
+    if (measured > 0) seconds_of_kernel = summary.seconds / static_cast<double>(measured);
+    const bool cheap = seconds_of_error_ <= kShareOfError * seconds;
+    if (cheap || report_.target) OPLAT_CHECK(estimate_error());
+    if (report_.target && report_.expected && report_.expected->mean <= *report_.target) {
+      report_.target_met = true;
+      break;
+    }
+    if (measured == 0 && summary.kernels.left == summary.kernels.total) break;
+  }
+  return last;
+}
+
+Result<measure::Summary> SpaceProfile::last_part(CampaignInParts& campaign) {
+  CampaignInParts::Part part;
+  part.models = models_;
+  part.budget_s = campaign.left_s();
+  // Those of models, views among them, first: a fit of the composition needs them all.
+  std::vector<table::Plan> plans;
+  for (const PlannedModel& model : models_) plans.push_back(model.plan);
+  part.keys = measure::keys_of(plans);
+  // What is good enough gets no further blocks.
+  if (!report_.target_met && request_.campaign.budget_s) {
+    std::unordered_set<std::string> known(part.keys.begin(), part.keys.end());
+    for (const auto& [candidate, log_ns] : times_.log_ns()) {
+      if (known.insert(candidates_.keys[candidate]).second)
+        part.keys.push_back(candidates_.keys[candidate]);
+    }
+  }
+  for (const estimate::NetworkOfRows& network : candidates_.networks) {
+    std::map<std::string, double> calls;
+    for (const auto& [candidate, count] : network.rows) calls[candidates_.keys[candidate]] += count;
+    part.networks.push_back(std::move(calls));
+  }
+  return campaign.run(part);
+}
+
+Result<measure::Summary> SpaceProfile::run() {
+  // The target is of models; rows are as good as they are worth.
+  CampaignOptions options = request_.campaign;
+  options.target_error.reset();
+  OPLAT_TRY(campaign,
+            CampaignInParts::begin(session_, options, candidates_.keys.size(), table_, events_));
+  OPLAT_TRY(first, kernels_of_models(campaign));
+  measure::Summary summary = std::move(first);
+  if (!summary.interrupted && !events_.cancelled()) {
+    OPLAT_TRY(chosen, rounds(campaign));
+    if (chosen.kernels.total > 0) summary = std::move(chosen);
+  }
+  if (!summary.interrupted && !events_.cancelled()) {
+    OPLAT_TRY(all, last_part(campaign));
+    summary = std::move(all);
+    OPLAT_CHECK(campaign.end(summary));
+  }
+  summary.interrupted = summary.interrupted || events_.cancelled();
+  summary.seconds = campaign.elapsed_s();
+  report_.measured = static_cast<std::int64_t>(times_.log_ns().size());
+  return summary;
+}
+
+Status SpaceProfile::finish() {
+  if (events_.cancelled()) return {};
+  return estimate_error();
+}
+
+/// The small networks of a built-in space, as files while they are needed. A space of the user's
+/// own has none: --model names models for it.
+class SpaceNetworks {
+ public:
+  static Result<SpaceNetworks> write(const std::string& space) {
+    SpaceNetworks networks;
+    std::vector<const search::SmallNetwork*> of_space;
+    for (const search::SmallNetwork& network : search::small_networks()) {
+      if (network.space == space) of_space.push_back(&network);
+    }
+    if (of_space.empty()) return networks;
+    OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-space"));
+    networks.folder_ = std::make_unique<base::TemporaryFolder>(std::move(folder));
+    for (const search::SmallNetwork* network : of_space) {
+      const auto path = networks.folder_->path() / network->name;
+      OPLAT_CHECK(base::write_file(path, network->bytes));
+      networks.paths_.push_back(path.string());
+    }
+    return networks;
+  }
+  [[nodiscard]] const std::vector<std::string>& paths() const { return paths_; }
+
+ private:
+  std::unique_ptr<base::TemporaryFolder> folder_;
+  std::vector<std::string> paths_;
+};
+
+/// A fit of all rows, so that the table answers for kernels that it does not hold.
+Status learn_kernels(const ProfileRequest& request, const Session& session, table::Table& table,
+                     Events& events) {
+  OPLAT_TRY(selection, select_rows(table, rows_of(session)));
+  const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt,
+                                 selection.catalogue};
+  auto learned = learn(rows, {.seed = request.campaign.seed}, events, &table);
+  if (!learned && learned.error().code == Code::Refused) {
+    events.warn(fmt::format("nothing was learned of kernels that were not measured: {}",
+                            learned.error().message));
+    return {};
+  }
+  if (!learned && learned.error().code == Code::Interrupted) return {};
+  if (!learned) return fail(learned.error());
+  return store_fits(table, selection.device_id, selection.setting_ids.front(), learned->fits);
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> models_of_folder(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return std::vector<std::string>{path};
+  if (!fs::is_directory(path, error))
+    return fail(Code::Input, "{}: there is no such folder", base::printable(path, 400));
+  std::vector<std::string> models;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+    if (!at->is_regular_file(error)) continue;
+    const auto source = base::Source::open(at->path());
+    if (source && formats::reader_for(*source)) models.push_back(at->path().string());
+  }
+  if (error)
+    return fail(Code::Input, "{}: cannot be listed: {}", base::printable(path, 400),
+                error.message());
+  if (models.empty())
+    return fail(Code::Input, "{}: holds no model that oplat can read", base::printable(path, 400));
+  std::sort(models.begin(), models.end());
+  return models;
+}
+
+void add_models(search::KernelSpace& space, std::span<const PlannedModel> models) {
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < space.kernels.size(); ++i) places.emplace(space.kernels[i].key, i);
+  std::size_t kind = space.kinds.size();
+  space.kinds.emplace_back("of models");
+  for (const PlannedModel& model : models) {
+    search::SpaceNetwork network;
+    network.name = network.family = model.plan.model;
+    for (const auto& [key, count] : model.target.calls) {
+      const auto [at, added] = places.emplace(key, space.kernels.size());
+      if (added) space.kernels.push_back({key, kind, 0});
+      space.kernels[at->second].count += count;
+      network.kernels.emplace_back(at->second, count);
+    }
+    if (!network.kernels.empty()) space.networks.push_back(std::move(network));
+  }
+}
+
+Result<ProfileResult> profile_space(const ProfileRequest& request, Events& events) {
+  if (!request.campaign.budget_s && !request.campaign.target_error)
+    return fail(Code::Usage,
+                "a space has no end; give --budget, such as --budget 30m, or --target-error, such "
+                "as --target-error 5%");
+  OPLAT_CHECK(check_runtime(request.runtime));
+  OPLAT_CHECK(check_options(request.campaign));
+  for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
+  std::optional<search::KernelSpace> space;
+  std::vector<std::string> like;
+  if (!request.space.empty()) {
+    OPLAT_TRY(found, search::find_kernel_space(request.space));
+    space = std::move(found);
+  } else {
+    OPLAT_TRY(found, models_of_folder(request.like));
+    like = std::move(found);
+  }
+  OPLAT_TRY(session, start_session(request.runtime, events));
+  if (space && space->runtime != session.setting.runtime)
+    return fail(Code::Refused,
+                "{}: the space is of kernels of {}, and this runtime is {}; give --like DIR, a "
+                "folder of models that it runs",
+                request.space, space->runtime, session.setting.runtime);
+  OPLAT_TRY(planned, plan_models(session, request.models, request.inputs, events));
+  if (!space) {
+    OPLAT_TRY(models, plan_models(session, like, request.inputs, events));
+    space.emplace();
+    space->name = request.like;
+    space->runtime = session.setting.runtime;
+    add_models(*space, models);
+    if (space->kernels.empty())
+      return fail(Code::Input, "{}: its models have no kernels to measure",
+                  base::printable(request.like, 400));
+  }
+  const std::size_t of_request = planned.size();
+  std::optional<SpaceNetworks> networks;
+  if (!request.space.empty()) {
+    OPLAT_TRY(made, SpaceNetworks::write(request.space));
+    networks = std::move(made);
+    // What this runtime does not run teaches nothing; models of the request are another matter.
+    if (!networks->paths().empty()) {
+      OPLAT_TRY(small, plan_models(session, networks->paths(), {}, events));
+      planned.insert(planned.end(), std::make_move_iterator(small.begin()),
+                     std::make_move_iterator(small.end()));
+    }
+  }
+  add_models(*space, planned);
+  OPLAT_TRY(table,
+            table::Table::open(request.table,
+                               request.table_must_exist ? table::Mode::Write : table::Mode::Create,
+                               compat::codecs()));
+  OPLAT_CHECK(check_device(table, session.device));
+  OPLAT_CHECK(store_plans(table, std::span(planned).first(of_request)));
+  for (const PlannedModel& model : std::span(planned).subspan(of_request)) {
+    if (model.has_kernels) OPLAT_CHECK(table.put_plan(model.plan));
+  }
+  SpaceProfile profile(request, session, *space, planned, table, events);
+  OPLAT_TRY(summary, profile.run());
+  OPLAT_CHECK(forget_earlier_plans(table, planned));
+  ProfileResult result{request.table, std::move(summary)};
+  OPLAT_TRY(measured, measurement_of(table, planned, session));
+  result.measured = std::move(measured);
+  if (result.summary.interrupted) {
+    result.space = profile.report();
+    return result;
+  }
+  update_composition(session, table, events);
+  OPLAT_CHECK(learn_kernels(request, session, table, events));
+  OPLAT_CHECK(profile.finish());
+  result.summary.interrupted = events.cancelled();
+  result.space = profile.report();
+  return result;
+}
+
+}  // namespace oplat::app

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Networks whose kernels were not measured: which rows are left out, and what errors are of.
+#include "estimate/unseen.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "unit/estimate/sparse_rows.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+LearnRequest quick_learning() {
+  LearnRequest request;
+  request.threads = 1;
+  request.effort = 0.05;
+  return request;
+}
+
+TEST(Unseen, RowsThatOthersHaveAnswerForThemselves) {
+  const test::MadeRows rows = test::made_rows(60, 0, 5);
+  // Both families have every row: nothing is left out, nothing is wrong.
+  const std::vector<std::vector<std::size_t>> groups(rows.log_ns.size(), {0, 1});
+  const std::vector<NetworkOfRows> networks = {{0, {{0, 1}, {1, 2}}}, {1, {{2, 1}}}};
+  const auto errors =
+      errors_of_unseen(rows.descriptions, rows.log_ns, groups, networks, 2, quick_learning());
+  ASSERT_TRUE(errors) << errors.error().message;
+  EXPECT_EQ(*errors, (std::vector<double>{0, 0}));
+}
+
+TEST(Unseen, AFamilyIsPredictedFromTheRowsOfOthers) {
+  test::MadeRows rows = test::made_rows(80, 0, 5);
+  // Rows 0 to 9 are the first family's alone and take twice as long as their sizes say, which the
+  // others cannot teach.
+  std::vector<std::vector<std::size_t>> groups(rows.log_ns.size(), {1});
+  NetworkOfRows slow{0, {}};
+  for (std::size_t i = 0; i < 10; ++i) {
+    groups[i] = {0};
+    rows.log_ns[i] += std::log(2.0);
+    slow.rows.emplace_back(i, 1);
+  }
+  const auto errors =
+      errors_of_unseen(rows.descriptions, rows.log_ns, groups, {&slow, 1}, 2, quick_learning());
+  ASSERT_TRUE(errors) << errors.error().message;
+  ASSERT_EQ(errors->size(), 1U);
+  EXPECT_NEAR(errors->front(), -0.5, 0.15) << "half of what it takes";
+}
+
+TEST(Unseen, TooFewRowsAreRefused) {
+  const test::MadeRows rows = test::made_rows(20, 0, 5);
+  const std::vector<std::vector<std::size_t>> groups(rows.log_ns.size(), {0});
+  const NetworkOfRows network{0, {{0, 1}}};
+  const auto errors =
+      errors_of_unseen(rows.descriptions, rows.log_ns, groups, {&network, 1}, 2, quick_learning());
+  ASSERT_FALSE(errors);
+  EXPECT_EQ(errors.error().code, Code::Refused);
+}
+
+}  // namespace
+}  // namespace oplat::estimate

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Kernels of other sizes: which sizes go together, and what results follow.
+#include "ir/variation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "ir/catalogue.hpp"
+
+namespace oplat::ir {
+namespace {
+
+std::optional<Key> varied(std::string_view text, std::uint64_t seed) {
+  const auto key = parse(text);
+  EXPECT_TRUE(key) << text;
+  base::Random random(seed);
+  return key ? vary(*key, 0.5, Catalogue::own(), random) : std::nullopt;
+}
+
+std::int64_t size(const TensorEntry* tensor, std::size_t at) {
+  return tensor->shape.dims.at(at).value();
+}
+
+constexpr std::string_view kConv =
+    "com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,3]"
+    ",pads=[1,1,1,1],strides=[2,2]}(f32[1,64,57,57],f32c[128,64,3,3],f32c[128],f32[1,128,29,29])"
+    "->(&3)";
+
+TEST(Variation, AConvolutionKeepsItsWindowAndFitsTogether) {
+  int changed = 0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const auto key = varied(kConv, seed);
+    if (!key) continue;  // all sizes were kept
+    ++changed;
+    const std::int64_t channels = size(key->operand(0), 1);
+    const std::int64_t filters = size(key->operand(1), 0);
+    EXPECT_EQ(channels % 16, 0) << print(*key);
+    EXPECT_EQ(filters % 16, 0) << print(*key);
+    EXPECT_EQ(size(key->operand(1), 1), channels);
+    EXPECT_EQ(size(key->operand(1), 2), 3);
+    EXPECT_EQ(size(key->operand(2), 0), filters);
+    EXPECT_EQ(size(key->result(0), 1), filters);
+    const std::int64_t height = size(key->operand(0), 2);
+    EXPECT_EQ(size(key->operand(0), 3), height) << "images stay square";
+    // A window of 3 with a padding of 1 in steps of 2.
+    EXPECT_EQ(size(key->result(0), 2), (height + 2 - 3) / 2 + 1);
+    EXPECT_EQ(key->operand(3)->shape, key->result(0)->shape);
+    EXPECT_EQ(size(key->operand(0), 0), 1) << "a batch of one stays one";
+    EXPECT_EQ(print(*parse(print(*key))), print(*key));
+  }
+  EXPECT_GT(changed, 40);
+}
+
+TEST(Variation, AnImageKeepsItsThreeChannels) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto key = varied(
+        "com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape="
+        "[7,7],pads=[3,3,3,3],strides=[2,2]}(f32[1,3,224,224],f32c[64,3,7,7],f32c[64])->"
+        "(f32[1,64,112,112])",
+        seed);
+    if (!key) continue;
+    EXPECT_EQ(size(key->operand(0), 1), 3);
+    EXPECT_EQ(size(key->operand(1), 1), 3);
+  }
+}
+
+TEST(Variation, ADepthwiseConvolutionStaysOne) {
+  int changed = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto key = varied(
+        "Conv/11{dilations=[1,1],group=58,kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}"
+        "(f32[1,58,28,28],f32c[58,1,3,3],f32c[58])->(f32[1,58,28,28])",
+        seed);
+    if (!key) continue;
+    ++changed;
+    const std::int64_t channels = size(key->operand(0), 1);
+    EXPECT_EQ(*key->attribute("group")->integer(), channels);
+    EXPECT_EQ(size(key->operand(1), 0), channels);
+    EXPECT_EQ(size(key->operand(1), 1), 1);
+    EXPECT_EQ(size(key->result(0), 1), channels);
+  }
+  EXPECT_GT(changed, 10);
+}
+
+TEST(Variation, GroupsStayAndDivideTheChannels) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto key = varied(
+        "Conv/11{dilations=[1,1],group=32,kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}"
+        "(f32[1,256,14,14],f32c[512,8,3,3],f32c[512])->(f32[1,512,14,14])",
+        seed);
+    if (!key) continue;
+    EXPECT_EQ(*key->attribute("group")->integer(), 32);
+    EXPECT_EQ(size(key->operand(0), 1), 32 * size(key->operand(1), 1)) << print(*key);
+    EXPECT_EQ(size(key->operand(1), 0) % 32, 0);
+  }
+}
+
+TEST(Variation, ChannelsLastIsHeeded) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto key = varied(
+        "com.microsoft:QLinearConv/1{channels_last=1,dilations=[1,1],group=1,kernel_shape=[3,3],"
+        "pads=[1,1,1,1],strides=[2,2]}(u8[1,14,14,256],f32c[],u8c[],i8c[512,256,3,3],f32c[512],"
+        "i8c[512],f32c[],u8c[],i32c[512])->(u8[1,7,7,512])",
+        seed);
+    if (!key) continue;
+    EXPECT_EQ(size(key->operand(0), 3), size(key->operand(3), 1)) << print(*key);
+    const std::int64_t filters = size(key->operand(3), 0);
+    EXPECT_EQ(size(key->result(0), 3), filters);
+    for (const std::size_t per_filter : {4, 5, 8})
+      EXPECT_EQ(size(key->operand(per_filter), 0), filters);
+    EXPECT_EQ(size(key->result(0), 1), (size(key->operand(0), 1) + 2 - 3) / 2 + 1);
+  }
+}
+
+TEST(Variation, EqualSizesOfAProductStayEqual) {
+  std::set<std::int64_t> rows;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto key = varied("MatMul/13{}(f32[1,197,768],f32c[768,192])->(f32[1,197,192])", seed);
+    if (!key) continue;
+    rows.insert(size(key->operand(0), 1));
+    EXPECT_EQ(size(key->operand(0), 2), size(key->operand(1), 0));
+    EXPECT_EQ(size(key->result(0), 1), size(key->operand(0), 1));
+    EXPECT_EQ(size(key->result(0), 2), size(key->operand(1), 1));
+  }
+  EXPECT_GT(rows.size(), 5U) << "sizes are drawn";
+}
+
+TEST(Variation, WhatItCannotWorkOutIsLeftAlone) {
+  for (const char* text : {
+           // The split constants are sizes.
+           "Split/13{axis=1}(f32[1,96,14,14],i64c[2]=48)->(f32[1,48,14,14],f32[1,48,14,14])",
+           // 5 + 7 places along the axis: a sum is not an operand's size.
+           "Concat/13{axis=1}(f32[1,50,8],f32[1,70,8])->(f32[1,120,8])",
+           "LSTM/14{activations=[Sigmoid,Tanh,Tanh],direction=forward,hidden_size=512,input_forget="
+           "0,layout=0}(f32[20,4,64],f32c[1,2048,64],f32c[1,2048,512],f32c[1,4096])->"
+           "(f32[20,1,4,512],-,-)",
+           "com.microsoft.nchwc:Upsample/1@block=16{coordinate_transformation_mode=half_pixel,mode="
+           "linear,scales=[1,1,8,8]}(f32[1,32,28,28])->(f32[1,32,224,224])",
+           // Too small for other sizes.
+           "Add/13{}(f32[1,4],f32[1,4])->(f32[1,4])",
+       }) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) EXPECT_FALSE(varied(text, seed)) << text;
+  }
+}
+
+TEST(Variation, NothingAbsurdIsDrawn) {
+  // 1.1e12 operations: whatever is drawn nearby, it is more than a kernel may have.
+  for (std::uint64_t seed = 1; seed <= 5; ++seed)
+    EXPECT_FALSE(varied("MatMul/13{}(f32[8192,8192],f32c[8192,8192])->(f32[8192,8192])", seed));
+}
+
+TEST(Variation, TheSameSeedDrawsTheSame) {
+  EXPECT_EQ(print(*varied(kConv, 7)), print(*varied(kConv, 7)));
+}
+
+}  // namespace
+}  // namespace oplat::ir
