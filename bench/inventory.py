@@ -4,12 +4,14 @@
 
 The networks are those of data/zoo.tsv whose families are in the inventory (bench/lib/halves.py: a hash of the family's
 name decides); bench/unseen.py reports on the others. ONNX Runtime plans each of them, some also with a larger
-batch. Views and calls with empty results are left out. If the file would become too large, whole networks are left out:
+batch. Layers of further published models (bench/lib/published_layers.py) reach operators that no network has. Views and
+calls with empty results are left out. If the file would become too large, whole networks are left out:
 each family keeps one of each precision as long as there is room, then further sizes follow, those with few new kernels
 first. Nothing is measured. Plans are kept in build/bench, so that the command goes on where it was cut short.
 """
 import argparse
 import sys
+import tempfile
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +20,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import space_page  # noqa: E402
-from lib.entry import run_command  # noqa: E402
+from lib.entry import require_onnx, run_command  # noqa: E402
 from lib.halves import in_inventory  # noqa: E402
 from lib.keys import class_of, parse_key  # noqa: E402
 from lib.oplat import ROOT, RUNTIME, Failed, Oplat, say  # noqa: E402
@@ -30,8 +32,6 @@ SETS = ("demo", "zoo", "wide")
 # Networks that are also planned with another batch, as services run them.
 BATCHES = {"mobilenet_v2_224": 4, "efficientnet_lite0": 8, "se_resnet18": 4, "squeezenet1_1": 2, "mlp_tabular": 64, "vae_64": 8, "mobilefacenet_112": 16,
            "fbnet_c_128": 8, "resnet20_cifar": 16}
-MAX_KERNELS = 2500
-MAX_BYTES = 700 * 1024
 
 
 @dataclass
@@ -80,6 +80,33 @@ def plan(oplat, store, network, recipes):
     network.counts = kept["counts"]
 
 
+def published(oplat, store):
+    """Kernels of published layers: key -> executions in one run of the model that has them. What the runtime refuses is left out."""
+    import numpy
+    import onnx
+    from lib.operator_models import one_node_model
+    from lib.published_layers import TABLE
+    section, found = store.section("published"), {}
+    with tempfile.TemporaryDirectory() as folder:
+        for source, executions, calls in TABLE:
+            for call in calls:
+                model = one_node_model(*call, numpy.random.default_rng(1))
+                kept = section.get(name := f"{source}: {call}"[:400])
+                if kept is None:
+                    path = Path(folder) / "call.onnx"
+                    onnx.save(model, path)
+                    say(f"plan of a layer of {source}: {call[0]}")
+                    try:
+                        kept = section[name] = counted(oplat.json("plan", path, "--runtime", RUNTIME, "--quiet"))
+                    except Failed as error:
+                        say(f"   left out: {error}")
+                        continue
+                    store.save()
+                for key, count in kept.items():
+                    found[key] = max(found.get(key, 0), count * executions)
+    return found
+
+
 def chosen(networks):
     """The networks whose kernels fit into the file; and those left out."""
     taken, keys, size = [], set(), 0
@@ -97,7 +124,7 @@ def chosen(networks):
             waiting.remove(network)
             added = new(network)
             bytes_added = sum(len(key) + 11 for key in added) + 6 * len(network.counts) + 80
-            if len(keys) + len(added) > MAX_KERNELS or size + bytes_added > MAX_BYTES:
+            if len(keys) + len(added) > space_page.MAX_KERNELS or size + bytes_added > space_page.MAX_BYTES:
                 continue
             keys.update(added)
             size += bytes_added
@@ -111,11 +138,12 @@ def quoted(text):
     return "'" + text.replace("'", "''") + "'"
 
 
-def space_text(name, description, networks):
-    """The file: classes with their kernels, the most executed class first, and the networks by positions of kernels."""
+def space_text(name, description, networks, further):
+    """The file: classes with their kernels, the most executed class first, and the networks by positions of kernels. `further`: executions of kernels of no network."""
     executions, classes = Counter(), defaultdict(list)
     for network in networks:
         executions.update(network.counts)
+    executions.update(further)
     for key in sorted(executions):
         classes[class_of(parse_key(key))].append(key)
     order = sorted(classes, key=lambda one: (-sum(executions[key] for key in classes[one]), one))
@@ -126,7 +154,7 @@ def space_text(name, description, networks):
         lines += [f"- name: {quoted(one)}", "  kernels:"]
         for key in classes[one]:
             position[key] = len(position)
-            lines.append(f"  - {quoted(key)}")
+            lines.append(f"  - {{key: {quoted(key)}, count: {further[key]}}}" if key in further else f"  - {quoted(key)}")
     lines.append("networks:")
     for network in networks:
         parts = [f"{position[key]}*{count}" if count != 1 else str(position[key]) for key, count in sorted(network.counts.items(), key=lambda item: position[item[0]])]
@@ -143,32 +171,35 @@ def run(options):
         require_files([network.recipe for network in networks])
     (ROOT / "build/bench").mkdir(parents=True, exist_ok=True)
     store = Store(ROOT / "build/bench/inventory.bench.json")
-    planned = []
+    planned, failed = [], []
     for network in there:
         try:
             plan(oplat, store, network, recipes)
         except Failed as error:
-            if not network.batch:
-                raise
-            say(f"{network.name}: left out: {error}")
+            say(f"{network.name}: {error}")
+            failed += [] if network.batch else [network.name]  # not every network can be given another batch
             continue
         planned.append(network)
+    if failed and not options.partial:
+        raise Failed(f"no plan of {', '.join(failed)}; run this command again, or leave them out with --partial")
     taken, left = chosen(planned)
+    held = {key for network in taken for key in network.counts}
+    further = {key: count for key, count in published(oplat, store).items() if key not in held}
     out = Path(options.out)
-    description = space_page.description(taken, left)
-    content = space_text(out.stem, description, taken)
+    content = space_text(out.stem, space_page.description(taken, left, further), taken, further)
     write_atomically(out, content)
-    put_last_section(out.parent / "README.md", f"The kernel space `{out.name}`", space_page.section(taken, left, content))
-    kernels = len({key for network in taken for key in network.counts})
-    print(f"wrote {out}: {kernels} kernels of {len(taken)} networks, {len(content) / 1024:.0f} KiB; left out: {', '.join(network.name for network in left) or 'none'}")
+    put_last_section(out.parent / "README.md", f"The kernel space `{out.name}`", space_page.section(taken, left, further, content))
+    print(f"wrote {out}: {len(held)} kernels and {len(further)} of published layers, of {len(taken)} networks, {len(content) / 1024:.0f} KiB; left out: {', '.join(network.name for network in left) or 'none'}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     parser.add_argument("--out", default=str(ROOT / "data/spaces/general-cpu.yaml"), help="file to write (default: data/spaces/general-cpu.yaml)")
-    parser.add_argument("--partial", action="store_true", help="leave out networks that are not made yet")
-    run_command(run, parser.parse_args())
+    parser.add_argument("--partial", action="store_true", help="leave out networks that are not made or not planned")
+    options = parser.parse_args()
+    require_onnx()
+    run_command(run, options)
 
 
 if __name__ == "__main__":

@@ -153,26 +153,28 @@ class Space(unittest.TestCase):
         self.assertEqual(inventory.counted(document), {CONV: 3})
 
     def test_networks_name_kernels_by_position(self):
-        lines = inventory.space_text("tiny", ["Two families."], self.NETWORKS).splitlines()
+        further = "Elu/6{alpha=1.0}(f32[4])->(&0)"
+        lines = inventory.space_text("tiny", ["Two families."], self.NETWORKS, {further: 3}).splitlines()
         self.assertIn("format: oplat.kernel-space/1", lines)
         listed = [line.strip()[3:-1] for line in lines if line.startswith("  - '")]
         self.assertEqual(listed, [CONV, QUANTISED, LSTM, PRODUCT], "the most executed class first")
-        self.assertEqual(lines[-3:], ['- {name: a, family: x, precision: fp32, kernels: "0*3 3"}', '- {name: a_int8, family: x, precision: int8, kernels: "1*2"}',
-                                      '- {name: b, family: y, precision: fp32, kernels: "0 2"}'])
+        self.assertIn(f"  - {{key: '{further}', count: 3}}", lines)
+        self.assertEqual(lines[-3:], ['- {name: a, family: x, precision: fp32, kernels: "0*3 4"}', '- {name: a_int8, family: x, precision: int8, kernels: "2*2"}',
+                                      '- {name: b, family: y, precision: fp32, kernels: "0 3"}'])
 
     def test_every_family_comes_before_further_sizes(self):
         many = [network(name, family, {f"Relu/14{{}}(f32[{i}])->(&0)": 1 for i in some})
                 for name, family, some in (("a1", "a", range(10)), ("a2", "a", range(10, 30)), ("b1", "b", range(40, 80)))]
-        limit, inventory.MAX_KERNELS = inventory.MAX_KERNELS, 60
+        limit, space_page.MAX_KERNELS = space_page.MAX_KERNELS, 60
         try:
             taken, left = inventory.chosen(many)
         finally:
-            inventory.MAX_KERNELS = limit
+            space_page.MAX_KERNELS = limit
         self.assertEqual(([n.name for n in taken], [n.name for n in left]), (["a1", "b1"], ["a2"]))
 
     def test_the_section_names_classes_and_families(self):
-        content = "\n".join(space_page.section(self.NETWORKS, [network("c", "z", {})], "x" * 2048))
-        for words in ("4 kernels of 3 networks (2 fp32 and 1 int8", "Families: x, y.", "Left out: c.", "| convolution 3x3, blocked | 1 | 2 | 50.0 % |"):
+        content = "\n".join(space_page.section(self.NETWORKS, [network("c", "z", {})], {DEPTHWISE: 2}, "x" * 2048))
+        for words in ("5 kernels of 3 networks (2 fp32 and 1 int8", "Families: x, y.", "Left out: c.", "| convolution 3x3, blocked | 1 | 2 | 40.0 % |", "1 kernels are of no network"):
             self.assertIn(words, content)
 
 

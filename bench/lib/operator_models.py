@@ -213,30 +213,36 @@ def split_name(operator):
     return (domain, name) if separator else ("com.microsoft", name)
 
 
+def one_node_model(operator, operands, attributes, results, random):
+    """The model of one call, as RECIPES write it."""
+    domain, op = split_name(operator)
+    inputs, initialisers, names = [], [], []
+    for i, operand in enumerate(operands):
+        if not operand:
+            names.append("")
+            continue
+        dtype, is_constant, dims, value = OPERAND.fullmatch(operand).groups()
+        dims = [int(each) for each in dims.split(",") if each]
+        names.append(f"x{i}")
+        if is_constant:
+            initialisers.append(constant(f"x{i}", dtype, dims, value, random))
+        else:
+            inputs.append(helper.make_tensor_value_info(f"x{i}", TYPES[dtype][0], dims))
+    outputs = [f"y{i}" for i in range(results)]
+    node = helper.make_node(op, names, outputs, domain=domain, **attributes)
+    graph = helper.make_graph([node], op, inputs, [helper.make_empty_tensor_value_info(name) for name in outputs], initialisers)
+    opsets = [helper.make_opsetid("", 9 if op in OLD else 17)]
+    if domain:
+        opsets.append(helper.make_opsetid(domain, 3 if op.startswith("TreeEnsemble") else 1))
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9)
+
+
 def recipe_models():
     """(operator, label, model) of every recipe."""
     random = numpy.random.default_rng(1)
     for number, (operator, operands, attributes, results) in enumerate(RECIPES):
         domain, op = split_name(operator)
-        inputs, initialisers, names = [], [], []
-        for i, operand in enumerate(operands):
-            if not operand:
-                names.append("")
-                continue
-            dtype, is_constant, dims, value = OPERAND.fullmatch(operand).groups()
-            dims = [int(each) for each in dims.split(",") if each]
-            names.append(f"x{i}")
-            if is_constant:
-                initialisers.append(constant(f"x{i}", dtype, dims, value, random))
-            else:
-                inputs.append(helper.make_tensor_value_info(f"x{i}", TYPES[dtype][0], dims))
-        outputs = [f"y{i}" for i in range(results)]
-        node = helper.make_node(op, names, outputs, domain=domain, **attributes)
-        graph = helper.make_graph([node], op, inputs, [helper.make_empty_tensor_value_info(name) for name in outputs], initialisers)
-        opsets = [helper.make_opsetid("", 9 if op in OLD else 17)]
-        if domain:
-            opsets.append(helper.make_opsetid(domain, 3 if op.startswith("TreeEnsemble") else 1))
-        yield (f"{domain}:{op}" if domain else op), f"recipe_{op}_{number}", helper.make_model(graph, opset_imports=opsets, ir_version=9)
+        yield (f"{domain}:{op}" if domain else op), f"recipe_{op}_{number}", one_node_model(operator, operands, attributes, results, random)
 
 
 def graph_models():

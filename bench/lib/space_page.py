@@ -6,6 +6,9 @@ from lib import text
 from lib.keys import bytes_of, class_of, flops_of, parse_key
 from lib.markdown import wrapped
 
+# Of a file.
+MAX_KERNELS = 4000
+MAX_BYTES = 700 * 1024
 MIN_SHARE = 0.002  # of the executions; rarer classes are one line
 
 
@@ -13,13 +16,15 @@ def families_of(networks):
     return sorted({network.family for network in networks})
 
 
-def description(taken, left):
+def description(taken, left, further):
     """Lines of a paragraph for the file."""
     kernels = {key for network in taken for key in network.counts}
     precisions = Counter(network.recipe.precision for network in taken)
     said = (f"{len(kernels):,} kernels that ONNX Runtime executes on CPU for {len(taken)} networks ({precisions['fp32']} fp32, {precisions['int8']} int8) of {len(families_of(taken))} families: "
             "convolutional networks, transformers, recurrent networks, detection, segmentation, super-resolution, speech, recommenders. "
             "Each network lists its kernels and how often one run executes them. Views and empty calls are left out. ")
+    if further:
+        said += f"{len(further)} further kernels, each with a count of executions, are layers of published models that reach operators which no network has. "
     if left:
         said += f"{len(left)} further networks of these families are left out to keep the file short. "
     return wrapped(said).strip("\n").split("\n")
@@ -37,11 +42,12 @@ def span(values, unit):
     return quantity(low, unit) if low == high else f"{quantity(low, unit)} to {quantity(high, unit)}"
 
 
-def section(taken, left, content):
+def section(taken, left, further, content):
     executions, networks_with = Counter(), Counter()
     for network in taken:
         executions.update(network.counts)
         networks_with.update({class_of(parse_key(key)) for key in network.counts})
+    executions.update(further)
     classes = defaultdict(list)
     for key in executions:
         kernel = parse_key(key)
@@ -67,7 +73,9 @@ def section(taken, left, content):
              "the SHA-256 of a family's name decides: even is the inventory, odd is the half that `bench/unseen.py` reports on.",
              "- **What the file says.** Keys by class, and for each network the positions of its kernels with how often one run executes them, so that a sampler knows how much of which model a "
              "kernel is. Views and calls with empty results are left out.",
-             "- **What is left out.** The file holds at most 2,500 kernels and 700 KiB. Each family has one network of each precision first, then further sizes follow, those with few new kernels "
+             *([f"- **Further kernels.** {len(further)} kernels are of no network, but layers of published models (`bench/lib/published_layers.py`) that reach operators which the networks "
+                "do not. They carry a count of executions of their own."] if further else []),
+             f"- **What is left out.** The file holds at most {MAX_KERNELS:,} kernels of networks and {MAX_BYTES // 1024} KiB. Each family has one network of each precision first, then further sizes follow, those with few new kernels "
              f"first. {'Left out: ' + ', '.join(network.name for network in left) + '.' if left else 'Nothing is left out.'}", "",
              f"Families: {', '.join(families_of(taken))}.", "",
              *text.table(["class", ">kernels", ">networks", ">executions", ">FLOPs", ">FLOPs of a kernel", ">bytes of a kernel"], rows)]
