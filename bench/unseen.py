@@ -4,8 +4,8 @@
 
 Three steps, each of which goes on where it was cut short (facts are kept in TABLE.bench.json): one budgeted run of
 'oplat profile --space' into TABLE, unless TABLE is there already; 'oplat measure' of each reported model into another
-table (--whole), a share of --within each; then TABLE is fitted, and predicts each model from the runtime's plan. The
-models are those of data/zoo.tsv whose families are in the reported half (bench/lib/halves.py). Simpler predictors are
+table (--whole), a share of --within each; then TABLE predicts each model from the runtime's plan. Each number of
+threads has a run of its own. The models are those of data/zoo.tsv whose families are in the reported half (bench/lib/halves.py). Simpler predictors are
 fitted to the same rows. The machine should have nothing else to do during the first two steps.
 """
 import argparse
@@ -16,11 +16,8 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from lib.entry import require_onnx, run_command  # noqa: E402
-
-require_onnx()  # the same Python has numpy
-
 from lib import rival_predictors, text, unseen_page, unseen_steps  # noqa: E402
+from lib.entry import require_onnx, run_command  # noqa: E402
 from lib.oplat import RESULTS, ROOT, Failed, Oplat, say  # noqa: E402
 from lib.settings import SETTINGS, choose_settings, networks_of, require_files  # noqa: E402
 from lib.store import Store, write_atomically  # noqa: E402
@@ -31,7 +28,6 @@ def errors_of(oplat, store, table, setting, networks, measured):
     rows, digest = unseen_steps.rows_of(oplat, table)
     if not any(row["setting"]["threads"] == setting.threads for row in rows):
         return {}
-    unseen_steps.fit(oplat, store, table, setting.threads, digest)
     found = unseen_steps.predictions(oplat, store, table, setting, networks, digest)
     return {name: found[name]["latency_ns"] / measured[name]["latency_ns"] - 1 for name in found if found[name]["latency_ns"] is not None}
 
@@ -43,7 +39,6 @@ def part_of(oplat, store, setting, networks, rows, digest, options):
     if not some or not training:
         say(f"{setting.title}: {'no rows in the table' if some else 'no measured model'}; left out")
         return None
-    unseen_steps.fit(oplat, store, options.table, setting.threads, digest)
     predicted = unseen_steps.predictions(oplat, store, options.table, setting, some, digest)
     rivals = rival_predictors.fitted(training)
     lines = []
@@ -55,11 +50,20 @@ def part_of(oplat, store, setting, networks, rows, digest, options):
     return unseen_page.Part(setting, lines, further)
 
 
-def summary_of(store, options):
-    """What the profile run said of itself: kept by this command, or in the file that --summary names."""
+def summary_of(store, options, threads):
+    """What the profile run said of itself: kept by this command, or in the file that --summary names; {} if neither is there."""
     if options.summary:
         return json.loads(Path(options.summary).read_text(encoding="utf-8"))
-    return store.section("profile", options.table.name).get("summary", {})
+    return store.section("profile", options.table.name, str(threads)).get("summary", {})
+
+
+def profile(oplat, store, settings, options):
+    """The budgeted runs into tables that are not there, or that this command began."""
+    threads = sorted({setting.threads for setting in settings})
+    for table, budget, counts in ((options.table, options.budget, threads), (options.short, options.short_budget, threads[:1])):
+        if table and (not table.exists() or store.section("profile", table.name)):
+            for count in counts:
+                unseen_steps.profile_space(oplat, store, table, budget, count, options)
 
 
 def run(options):
@@ -71,21 +75,18 @@ def run(options):
     load_before = text.load()
     if not options.skip_measuring:
         store.section("load")["before"] = load_before
-        threads = sorted({setting.threads for setting in settings})
-        for table, budget, counts in ((options.table, options.budget, threads), (options.short, options.short_budget, threads[:1])):
-            if table and (not table.exists() or "seconds" in store.section("profile", table.name)):
-                unseen_steps.profile_space(oplat, store, table, budget, counts, options)
+        profile(oplat, store, settings, options)
         unseen_steps.measure(oplat, store, settings, networks, options)
     rows, digest = unseen_steps.rows_of(oplat, options.table)
     parts = [part_of(oplat, store, setting, networks, rows, digest, options) for setting in settings]
     parts = [part for part in parts if part is not None]
     if not parts:
         raise Failed(f"{options.table} has no rows, or no reported model was measured, for these settings")
-    summary = summary_of(store, options)
-    kept = store.section("profile", options.table.name)
+    summary = summary_of(store, options, parts[0].setting.threads)
     facts = {"device": oplat.json("table", "info", options.table)["populations"][0]["device"], "oplat": oplat.version(), "load_before": store.section("load").get("before", load_before),
-             "rows": len(rows), "space": options.space, "summary": summary, "expected_error": summary.get("expected_error"), "short_budget": options.short_budget,
-             "profiled": f" within {options.budget}" if kept else ""}
+             "rows": len(rows), "space": options.space, "seconds": summary.get("seconds"), "short_budget": options.short_budget,
+             "expected_error": ((summary.get("space") or {}).get("expected_error") or {}).get("mean"),
+             "budget": options.budget if any("summary" in one for one in store.section("profile", options.table.name).values()) else None}
     write_atomically(options.out, unseen_page.page(parts, facts))
     print(f"wrote {options.out}; load average {text.load()} at the end")
 
@@ -110,6 +111,7 @@ def main():
     for name in ("table", "whole", "short", "full"):
         if getattr(options, name):
             setattr(options, name, Path(getattr(options, name)).resolve())
+    require_onnx()  # the same Python has numpy
     run_command(run, options)
 
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What bench/ and scripts/zoo compute without measuring: recipes, halves of families, keys, spaces, statistics, forests."""
+import argparse
+import json
 import re
 import sys
 import tempfile
@@ -13,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "scripts"), *map(str, ROOT.glob(".venv/lib/python3.11/site-packages"))]
 
 import inventory  # noqa: E402
+import unseen  # noqa: E402
 from lib import judging, keys, space_page, unseen_page, unseen_steps  # noqa: E402
 from lib.halves import in_inventory  # noqa: E402
 from lib.settings import ACCURACY_SETS, SETTINGS, zoo_networks  # noqa: E402
@@ -125,6 +128,8 @@ class Keys(unittest.TestCase):
         self.assertEqual(keys.bytes_of(keys.parse_key(PRODUCT)), 4 * (16 * 64 + 64 * 32 + 16 * 32))
 
     def test_classes(self):
+        signal = "Conv/11{group=1,kernel_shape=[11],strides=[1]}(f32[1,8,64],f32c[16,8,11])->(f32[1,16,54])"
+        self.assertEqual(keys.class_of(keys.parse_key(signal)), "1-d convolution 11")
         names = [keys.class_of(keys.parse_key(key)) for key in (CONV, DEPTHWISE, PRODUCT, LSTM, QUANTISED)]
         self.assertEqual(names, ["convolution 3x3, blocked", "depthwise convolution 5x5", "product with weights (MatMul)", "LSTM", "convolution 1x1, 8 bits"])
 
@@ -238,6 +243,73 @@ class Rivals(unittest.TestCase):
         for name, rival in rival_predictors.fitted(rows).items():
             self.assertLess(abs(rival_predictors.model_ns(rival, asked) / expected - 1), 0.6 if name == "forest" else 0.01, name)
         self.assertGreater(rival_predictors.model_ns(rival_predictors.fitted(rows)["forest"], [("Relu/14{}(f32[100000])->(&0)", 1)]), 0)
+
+
+class FakeOplat:
+    """Answers as the program does, from kernels that take 2 ns for each of their bytes."""
+
+    calls = []
+    missing = "kws_lstm_128"  # of which a kernel has no estimate
+
+    def __init__(self, path):
+        self.path = path
+
+    def digest(self):
+        return "d"
+
+    def version(self):
+        return "oplat 0"
+
+    def json(self, *arguments, **_):
+        if arguments[:2] == ("table", "info"):
+            return {"populations": [{"device": {"cpu": "C", "cores": 2, "llc_bytes": 1 << 25, "memory_bytes": 1 << 34}}]}
+        rows = [f"MatMul/13{{}}(f32[{m},64],f32c[64,{n}])->(f32[{m},{n}])" for m in (8, 64, 128) for n in (16, 32, 64)]
+        return {"rows": [{"id": i, "key": key, "setting": {"threads": 1}, "timing": {"median_ns": 2 * keys.bytes_of(keys.parse_key(key))}} for i, key in enumerate(rows)]
+                + [{"id": 99, "key": rows[0], "setting": {"threads": 1}, "outcome": "failed"}]}
+
+    def timed_json(self, seconds, save, command, *arguments):
+        self.calls.append((command, *map(str, arguments)))
+        seconds["seconds"] = 3.0
+        save()
+        if command == "profile":
+            return {"interrupted": False, "seconds": 1790, "space": {"expected_error": {"mean": 0.025, "kernels": 0.01, "composition": 0.01}}}
+        return {"models": [{"latency_ns": 1e5, "ci_ns": [0.99e5, 1.01e5], "flags": []}]}
+
+    def text(self, command, model, *_, **__):
+        self.calls.append((command, model.name))
+        key = "MatMul/13{}(f32[64,64],f32c[64,32])->(f32[64,32])"
+        missing = [key] if model.stem == self.missing else []
+        return json.dumps({"latency_ns": None if missing else 1.03e5, "interval_ns": None if missing else [0.9e5, 1.1e5], "missing": missing, "coverage": {"time": {"learned": 1.0}},
+                           "kernels": [{"key": key, "count": 3}]})
+
+
+class Unseen(unittest.TestCase):
+    def test_the_whole_command_and_that_it_resumes(self):
+        try:
+            import numpy  # noqa: F401
+        except ImportError:
+            self.skipTest("numpy is missing; scripts/setup installs it in .venv")
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            options = argparse.Namespace(oplat="", settings=["fp32", "fp32-2t"], networks=["lenet", "kws_lstm_128"], table=folder / "t.oplat", whole=folder / "w.oplat", short=None, full=None,
+                                         space="general-cpu", budget="30m", short_budget="5m", summary=None, within=60, skip_measuring=False, out=folder / "unseen.md")
+            kept = unseen.Oplat, unseen.require_files
+            unseen.Oplat, unseen.require_files = FakeOplat, lambda networks: None
+            try:
+                unseen.run(options)
+                first = list(FakeOplat.calls)
+                FakeOplat.calls.clear()
+                unseen.run(options)
+                again = list(FakeOplat.calls)
+            finally:
+                unseen.Oplat, unseen.require_files = kept
+            page = (folder / "unseen.md").read_text(encoding="utf-8")
+        self.assertEqual([call[0] for call in first], ["profile", "profile", "measure", "measure", "measure", "measure", "predict", "predict"])
+        self.assertEqual(first[0][:7], ("profile", "--space", "general-cpu", "--runtime", "onnxruntime", "--threads", "1"))
+        self.assertEqual(again, [], "measured and predicted already")
+        for words in ("| within 5 %, fp32, 1 thread, 2 models | 50.0 % |", "| MAPE, fp32, 1 thread, 1 of 2 models | 3.00 % | <= 3.5 % | met |", "2.50 %, a factor of 0.83 | 1/1.5 to 1.5 | met",
+                      "| kws_lstm_128 | - |", "`oplat profile --space general-cpu`, 30m for each number of threads, measured 9 rows of kernels in 29.8 min"):
+            self.assertIn(words, page.replace("\n", " "))
 
 
 if __name__ == "__main__":

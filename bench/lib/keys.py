@@ -187,7 +187,9 @@ def class_of(kernel):
         kind = "depthwise convolution" if is_depthwise(kernel) else "grouped convolution" if group_of(kernel) > 1 else "convolution"
         if kernel.op == "ConvTranspose":
             kind = "transposed " + kind
-        shape = "x".join(map(str, window)) if len(window) > 1 else f"{len(window)}-d {window[0] if window else '?'}"
+        if len(window) == 1:
+            kind = "1-d " + kind
+        shape = "x".join(map(str, window)) or "?"
         blocked = ", blocked" if kernel.domain.endswith("nchwc") else ""
         return f"{kind} {shape}{blocked}{eight}"
     if kernel.op in PRODUCTS:

@@ -80,5 +80,5 @@ def section(taken, left, further, content):
              f"Families: {', '.join(families_of(taken))}.", "",
              *text.table(["class", ">kernels", ">networks", ">executions", ">FLOPs", ">FLOPs of a kernel", ">bytes of a kernel"], rows)]
     if rare:
-        lines += ["", f"Rarer classes: {', '.join(name for name, _ in rare)}."]
+        lines += ["", f"Rarer classes: {'; '.join(name for name, _ in rare)}."]
     return lines

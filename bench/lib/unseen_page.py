@@ -181,14 +181,13 @@ def setting_part(part):
 
 def page(parts, facts):
     families = Counter(line.family for part in parts for line in part.lines)
-    summary = facts.get("summary") or {}
-    profiled = facts.get("profiled", "")
+    budget = f", {facts['budget']} for each number of threads," if facts.get("budget") else ""
+    took = f" in {facts['seconds'] / 60:.1f} min" if facts.get("seconds") else ""
     lines = [
         "# Models never seen: predicted against measured end to end", "",
         f"Written by `bench/unseen.py` on {text.today()}, commit {text.commit()}: {text.machine(facts['device'])}; load average {facts['load_before']} at the start, {text.load()} at the end "
         f"(1, 5, 15 minutes). {facts['oplat']}.", "",
-        f"One run of `oplat profile --space {facts['space']}`{profiled} measured {facts['rows']:,} rows of kernels"
-        + (f" in {summary['seconds'] / 60:.1f} min" if summary.get("seconds") else "") + ". "
+        f"`oplat profile --space {facts['space']}`{budget} measured {facts['rows']:,} rows of kernels{took}. "
         f"The models are {sum(len(part.lines) for part in parts)} of {len(families)} families of `data/zoo.tsv` that the space holds no network of (`bench/lib/halves.py`: a hash of the "
         "family's name decides). They are used for nothing but this page. *Measured* is `oplat measure`: the median over blocks of their lower quartile, with its own 95 % confidence interval. "
         "*Error* is predicted over measured less one. *Time from*: shares of the predicted time by the estimates' sources.",

@@ -2,7 +2,6 @@
 """The steps of bench/unseen.py. Each leaves its results in a table or in the store and skips what is there."""
 import hashlib
 import json
-import time
 
 from lib import text
 from lib.halves import in_inventory
@@ -24,14 +23,17 @@ def reported_networks(names):
 
 
 def profile_space(oplat, store, table, budget, threads, options):
-    """One budgeted run of `oplat profile --space`; what it says of itself is kept."""
-    section = store.section("profile", table.name)
+    """One budgeted run of `oplat profile --space`, which also fits the table; what it says of itself is kept."""
+    section = store.section("profile", table.name, str(threads))
     if "summary" in section:
         return
-    say(f"== profile of {options.space} within {budget} into {table.name}; load {text.load()}")
+    say(f"== profile of {options.space}, {threads} thread(s), within {budget} into {table.name}; load {text.load()}")
     section.setdefault("date", text.today())
-    section["summary"] = oplat.timed_json(section, store.save, "profile", "--space", options.space, "--runtime", RUNTIME, "--threads", ",".join(map(str, threads)),
-                                          "--budget", budget, "--table", table, "--quiet")
+    store.save()
+    summary = oplat.timed_json(section, store.save, "profile", "--space", options.space, "--runtime", RUNTIME, "--threads", threads, "--budget", budget, "--table", table, "--quiet")
+    if summary["interrupted"]:
+        raise Failed("interrupted; run this command again to resume")
+    section["summary"] = summary
     store.save()
 
 
@@ -71,18 +73,6 @@ def rows_of(oplat, table):
 
 def training_rows(rows, threads):
     return [Row(row["key"], row["timing"]["median_ns"]) for row in rows if row["setting"]["threads"] == threads and row["timing"]["median_ns"] > 0]
-
-
-def fit(oplat, store, table, threads, digest):
-    """`oplat fit`, once for the rows of a table."""
-    section = store.section("fit", table.name, str(threads))
-    if section.get("rows") == digest:
-        return
-    say(f"== fit of {table.name}, {threads} thread(s)")
-    start = time.monotonic()
-    oplat.text("fit", table, "--runtime", RUNTIME, "--threads", threads, "--quiet")
-    section.update(rows=digest, seconds=time.monotonic() - start)
-    store.save()
 
 
 def predictions(oplat, store, table, setting, networks, digest):
