@@ -46,17 +46,18 @@ PROGRAM = """#!/usr/bin/env python3
 import os, sys
 from pathlib import Path
 model, times, mask, kind, threads = sys.argv[1:6]
+name = os.path.basename(model)  # the folder's may have any letters
 with open({calls!r}, "a") as file:
-    print(os.path.basename(model), times, mask, kind, threads, file=file)
+    print(name, times, mask, kind, threads, file=file)
 Path(".tempcache").write_text("left behind")
-if "crash" in model:
+if name.startswith("crash"):
     os.abort()
-if "endless" in model:
+if name.startswith("endless"):
     import subprocess
     child = subprocess.Popen(["sleep", "600"])  # holds this process's standard output
     print("child", child.pid, file=open({calls!r}, "a"))
     child.wait()
-if "bad" in model:
+if name.startswith("bad"):
     print("Can't Find type=77 backend, use 0 instead\\nResize error, can't execute MNN")
     sys.exit(0)
 print({log!r}.replace("{{model}}", model).replace("{{times}}", times), end="")
@@ -181,27 +182,30 @@ class Program(Folder):
         self.assertEqual({**found[0]["measured"], "processor": "", "model": ""},
                          {"by": "MNNV2Basic.out", "threads": 4, "precision": "low", "processor": "", "model": "", "runs": 7})
 
+    def measure(self, **how):
+        self.assertEqual(self.warned(meter.meter_ops, self.ops, **how)[1], [])
+
     def test_what_is_measured_is_kept_where_it_answers_the_call(self):
         self.make_ops("A", "B")
         self.use_program(NEWER)
-        self.warned(meter.meter_ops, self.ops, times=5)
-        self.warned(meter.meter_ops, self.ops, times=5)
-        self.warned(meter.meter_ops, self.ops, times=3)
+        self.measure(times=5)
+        self.measure(times=5)
+        self.measure(times=3)
         self.assertEqual(len(self.called()), 2)
-        self.warned(meter.meter_ops, self.ops, times=50)  # times are honoured
+        self.measure(times=50)  # times are honoured
         self.assertEqual(self.called()[2:], ["A.mnn 50 0 0 4", "B.mnn 50 0 0 4"])
-        self.warned(meter.meter_ops, self.ops, times=50, threads=1)
+        self.measure(times=50, threads=1)
         self.assertEqual(self.called()[4:], ["A.mnn 50 0 0 1", "B.mnn 50 0 0 1"])
         with mock.patch.object(operators, "processor", return_value="another processor"):
-            self.warned(meter.meter_ops, self.ops, times=50, threads=1)
+            self.measure(times=50, threads=1)
         self.assertEqual(len(self.called()), 8)
-        self.warned(meter.meter_ops, self.ops, times=50, threads=1)
+        self.measure(times=50, threads=1)
         (self.ops / "A.mnn").write_bytes(b"exported again")
-        self.warned(meter.meter_ops, self.ops, times=50, threads=1)
+        self.measure(times=50, threads=1)
         self.assertEqual([line.split()[0] for line in self.called()[8:]], ["A.mnn", "B.mnn", "A.mnn"])
         # A table of the original does not say how it was measured.
         operators.store(self.ops / "meta_latency.pkl", [entry("A", avg=1.0), entry("B", avg=1.0)])
-        self.warned(meter.meter_ops, self.ops, times=50, threads=1)
+        self.measure(times=50, threads=1)
         self.assertEqual(len(self.called()), 13)
 
     def test_numbers_may_be_of_numpy_and_the_program_in_a_relative_folder(self):
