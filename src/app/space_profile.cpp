@@ -269,8 +269,8 @@ class SpaceProfile {
   Result<measure::Summary> kernels_of_models(CampaignInParts& campaign);
   Result<measure::Summary> rounds(CampaignInParts& campaign);
   Result<measure::Summary> last_part(CampaignInParts& campaign);
-  /// What an unseen network's kernels err together; std::nullopt where too little is known.
-  Result<std::optional<double>> error_of_kernels();
+  /// What was said of the space's networks as if unseen; none where too little is known.
+  Result<std::vector<estimate::UnseenNetwork>> unseen_networks();
   Result<double> error_of_composition();
   Status estimate_error();
 
@@ -283,6 +283,7 @@ class SpaceProfile {
   Times times_;
   report::SpaceSummary report_;
   double seconds_of_error_ = 0;
+  std::optional<double> correlation_;  ///< of the errors of learned kernels
 };
 
 Status SpaceProfile::tell_known(estimate::Sampler& sampler) {
@@ -294,10 +295,10 @@ Status SpaceProfile::tell_known(estimate::Sampler& sampler) {
   return {};
 }
 
-Result<std::optional<double>> SpaceProfile::error_of_kernels() {
+Result<std::vector<estimate::UnseenNetwork>> SpaceProfile::unseen_networks() {
+  const std::vector<estimate::UnseenNetwork> none;
   const std::size_t folds = std::min(kFolds, candidates_.families);
-  if (folds < 2 || candidates_.networks.size() < kMinNetworksForError)
-    return std::optional<double>();
+  if (folds < 2 || candidates_.networks.size() < kMinNetworksForError) return none;
   std::vector<ir::Description> rows;
   std::vector<double> log_ns;
   std::vector<std::vector<std::size_t>> groups;
@@ -323,17 +324,15 @@ Result<std::optional<double>> SpaceProfile::error_of_kernels() {
     }
     if (known >= kMinMeasured * total) networks.push_back(std::move(measured));
   }
-  if (networks.size() < kMinNetworksForError) return std::optional<double>();
+  if (networks.size() < kMinNetworksForError) return none;
   estimate::LearnRequest learn = learn_request({.seed = request_.campaign.seed});
   learn.effort = kEffortOfError;
   learn.progress = [this](int, int) { return !events_.cancelled(); };
   auto errors = estimate::errors_of_unseen(rows, log_ns, groups, networks, folds, learn);
   if (!errors && (errors.error().code == Code::Refused || errors.error().code == Code::Interrupted))
-    return std::optional<double>();
+    return none;
   if (!errors) return fail(errors.error());
-  double sum = 0;
-  for (const double error : *errors) sum += std::abs(error);
-  return std::optional(sum / static_cast<double>(errors->size()));
+  return std::move(*errors);
 }
 
 Result<double> SpaceProfile::error_of_composition() {
@@ -345,17 +344,20 @@ Result<double> SpaceProfile::error_of_composition() {
 
 Status SpaceProfile::estimate_error() {
   const auto start = std::chrono::steady_clock::now();
-  OPLAT_TRY(kernels, error_of_kernels());
+  OPLAT_TRY(networks, unseen_networks());
   seconds_of_error_ =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!kernels) return {};
+  if (networks.empty()) return {};
+  double sum = 0;
+  for (const estimate::UnseenNetwork& network : networks) sum += std::abs(network.error);
+  const double kernels = sum / static_cast<double>(networks.size());
+  correlation_ = estimate::learned_correlation(networks);
   OPLAT_TRY(composition, error_of_composition());
-  report_.expected =
-      report::ExpectedError{std::hypot(*kernels, composition), *kernels, composition};
+  report_.expected = report::ExpectedError{std::hypot(kernels, composition), kernels, composition};
   events_.note(fmt::format(
       "expected error of models never seen: {:.1f} % ({:.1f} % by kernels, {:.1f} % by their sum), "
       "from {} kernels",
-      100 * report_.expected->mean, 100 * *kernels, 100 * composition, times_.log_ns().size()));
+      100 * report_.expected->mean, 100 * kernels, 100 * composition, times_.log_ns().size()));
   return {};
 }
 
@@ -479,7 +481,12 @@ Result<measure::Summary> SpaceProfile::run() {
 
 Status SpaceProfile::finish() {
   if (events_.cancelled()) return {};
-  return estimate_error();
+  OPLAT_CHECK(estimate_error());
+  if (!correlation_) return {};
+  OPLAT_TRY(selection, select_rows(table_, rows_of(session_)));
+  return store_fits(table_, selection.device_id, selection.setting_ids.front(),
+                    std::vector<table::Fit>{{std::string(predict::kLearnedCorrelationFormat), 0,
+                                             predict::encode_correlation(*correlation_)}});
 }
 
 /// The small networks of a built-in space, as files while they are needed. A space of the user's

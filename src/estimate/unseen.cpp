@@ -8,12 +8,19 @@
 #include "estimate/learned/sparse_model.hpp"
 
 namespace oplat::estimate {
+namespace {
 
-Result<std::vector<double>> errors_of_unseen(
+constexpr std::size_t kMinNetworks = 10;
+constexpr int kCorrelations = 19;
+constexpr double kCorrelationStep = 0.05;
+
+}  // namespace
+
+Result<std::vector<UnseenNetwork>> errors_of_unseen(
     std::span<const ir::Description> rows, std::span<const double> log_ns,
     std::span<const std::vector<std::size_t>> groups_of_rows,
     std::span<const NetworkOfRows> networks, std::size_t folds, const LearnRequest& request) {
-  std::vector<double> errors(networks.size(), 0);
+  std::vector<UnseenNetwork> errors(networks.size());
   for (std::size_t fold = 0; fold < folds; ++fold) {
     const bool is_asked =
         std::any_of(networks.begin(), networks.end(),
@@ -37,6 +44,8 @@ Result<std::vector<double>> errors_of_unseen(
       if (networks[n].group % folds != fold) continue;
       double measured = 0;
       double predicted = 0;
+      double linear = 0;
+      double squares = 0;
       for (const auto& [row, count] : networks[n].rows) {
         const double ns = count * std::exp(log_ns[row]);
         if (!is_out(row)) {
@@ -47,13 +56,42 @@ Result<std::vector<double>> errors_of_unseen(
         // Of a slice that only this network has nothing is known; predictions say so.
         const auto answer = model.answer(rows[row], Profile::Accurate);
         if (!answer) continue;
+        const double guess = count * std::exp(answer->log_ns);
         measured += ns;
-        predicted += count * std::exp(answer->log_ns);
+        predicted += guess;
+        linear += guess * answer->sd_log;
+        squares += guess * guess * answer->sd_log * answer->sd_log;
       }
-      errors[n] = measured > 0 ? predicted / measured - 1 : 0;
+      if (!(measured > 0 && predicted > 0)) continue;
+      errors[n] = {predicted / measured - 1, linear / predicted, std::sqrt(squares) / predicted};
     }
   }
   return errors;
+}
+
+std::optional<double> learned_correlation(std::span<const UnseenNetwork> networks) {
+  std::size_t asked = 0;
+  double best = 0;
+  double least = 0;
+  for (int step = 0; step < kCorrelations; ++step) {
+    const double rho = kCorrelationStep * step;
+    double misfit = 0;
+    asked = 0;
+    for (const UnseenNetwork& network : networks) {
+      if (!(network.linear_sd > 0) || !(network.error > -1)) continue;
+      ++asked;
+      const double variance = rho * network.linear_sd * network.linear_sd +
+                              (1 - rho) * network.root_sd * network.root_sd;
+      const double log_error = std::log1p(network.error);
+      misfit += std::log(variance) + log_error * log_error / variance;
+    }
+    if (step == 0 || misfit < least) {
+      least = misfit;
+      best = rho;
+    }
+  }
+  if (asked < kMinNetworks) return std::nullopt;
+  return best;
 }
 
 }  // namespace oplat::estimate

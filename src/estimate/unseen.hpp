@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,14 +20,29 @@ struct NetworkOfRows {
   std::vector<std::pair<std::size_t, double>> rows;  ///< index of the row, executions
 };
 
+/// What was said of a network, and what it takes.
+struct UnseenNetwork {
+  double error = 0;  ///< predicted / measured - 1, of the sum over its rows
+  /// By what was said of the rows left out: the sum of shares times spreads, and the root of the
+  /// sum of their squares. 0: none was left out.
+  double linear_sd = 0;
+  double root_sd = 0;
+};
+
 /// Predicts each network from rows that none but networks of other groups gave reason to measure:
 /// groups fall into `folds`, and a row is left out with the fold that holds all its groups (rows of
-/// no group stay). A row that stays answers for itself. Gives predicted / measured - 1 of each
-/// network, of the sum over its rows, in their order. Code::Refused: too few rows.
-/// `groups_of_rows`: of each row, which groups execute its kernel or one that it was drawn from.
-Result<std::vector<double>> errors_of_unseen(
+/// no group stay). A row that stays answers for itself. In the order of the networks.
+/// Code::Refused: too few rows. `groups_of_rows`: of each row, which groups execute its kernel or
+/// one that it was drawn from.
+Result<std::vector<UnseenNetwork>> errors_of_unseen(
     std::span<const ir::Description> rows, std::span<const double> log_ns,
     std::span<const std::vector<std::size_t>> groups_of_rows,
     std::span<const NetworkOfRows> networks, std::size_t folds, const LearnRequest& request);
+
+/// How far the errors of rows left out have the same sign inside a network: the correlation in [0,
+/// 0.9] that makes the errors of the networks likeliest, each normal with the variance correlation
+/// * linear_sd^2 + (1 - correlation) * root_sd^2. Spreads that are too large or too small by a
+/// common factor are put down to it, too. std::nullopt for too few networks.
+std::optional<double> learned_correlation(std::span<const UnseenNetwork> networks);
 
 }  // namespace oplat::estimate

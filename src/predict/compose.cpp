@@ -127,6 +127,12 @@ Result<std::optional<KnownCall>> empty_call(const table::Table& table, const Sel
 Result<Composition> composition_of(const table::Table& table, const Selection& selection,
                                    std::vector<std::string>& warnings) {
   Composition composition;
+  OPLAT_TRY(learned, table.find_fit(kLearnedCorrelationFormat, selection.device_id,
+                                    selection.setting_ids.front()));
+  if (learned && learned->current) {
+    if (const auto known = decode_correlation(learned->fit.blob))
+      composition.correlations.learned = *known;
+  }
   if (selection.fit) {
     const CompositionFit& fit = *selection.fit;
     composition.c0_ns = fit.c0_ns;
@@ -138,7 +144,7 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     composition.calibration_models = static_cast<std::int64_t>(fit.scores.size());
     composition.sd_log = fit.sd_log;
     composition.covariance = fit.covariance;
-    composition.measured_correlation = fit.measured_correlation;
+    composition.correlations.measured = fit.measured_correlation;
     composition.scores = fit.scores;
     OPLAT_TRY(models, load_of_models(table, selection));
     if (is_substantial(models)) warnings.push_back(load_warning(models));
@@ -255,7 +261,7 @@ Status compose(Prediction& prediction) {
       composition.sd_log_of(total, {1, static_cast<double>(composition.n_kernels),
                                     composition.result_bytes, times.ns, times.int8_ns});
   double spread = total_spread(terms_of(prediction.kernels, total / scale),
-                               prediction.composition_sd_log, composition.measured_correlation);
+                               prediction.composition_sd_log, composition.correlations);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
   spread = std::hypot(spread, prediction.control_sd_log);
   prediction.sd_log = spread;

@@ -157,7 +157,7 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
   for (DistinctKernel& one : distinct) {
     const std::string& group = prediction.kernels[one.first].group;
     if (one.part == 0 && one.common_part == 0) continue;
-    const double rho = correlation(group, prediction.composition.measured_correlation);
+    const double rho = correlation(group, prediction.composition.correlations);
     one.uncertainty_share = rho * one.part * linear.at(group) + (1 - rho) * one.part * one.part +
                             one.common_part * common;
     sum.kernels += one.uncertainty_share;

@@ -90,7 +90,7 @@ struct Composition {
   std::int64_t calibration_models = 0;
   double sd_log = kCompositionSd;         ///< see also sd_log_of()
   CoefficientCovariance covariance = {};  ///< of the coefficients, as far as they are unsure
-  double measured_correlation = kMeasuredCorrelation;
+  Correlations correlations;
   std::vector<double> scores;  ///< of the calibration models; see CompositionFit
   bool shared_call = false;    ///< whether c0 was never timed on a core of its own at full clock
   [[nodiscard]] double scale_of(std::string_view key) const {

@@ -7,16 +7,30 @@
 #include <map>
 #include <numbers>
 
+#include "base/bytes.hpp"
 #include "base/interval.hpp"
 #include "base/stats.hpp"
 #include "estimate/estimate.hpp"
 
 namespace oplat::predict {
 
-double correlation(std::string_view group, double measured) {
-  if (group == "measured") return measured;
-  if (group == "interpolated" || group == "learned") return 0.5;
+double correlation(std::string_view group, const Correlations& known) {
+  if (group == "measured") return known.measured;
+  if (group == "interpolated" || group == "learned") return known.learned;
   return 0.9;
+}
+
+std::string encode_correlation(double correlation) {
+  base::ByteWriter writer;
+  writer.f64(correlation);
+  return writer.take();
+}
+
+std::optional<double> decode_correlation(std::string_view blob) {
+  base::ByteReader reader(blob);
+  const double correlation = reader.f64();
+  if (!reader.done() || !(correlation >= 0 && correlation <= 1)) return std::nullopt;
+  return correlation;
 }
 
 double Term::own_sd_log() const {
@@ -24,7 +38,7 @@ double Term::own_sd_log() const {
   return std::sqrt(std::max(0.0, sd_log * sd_log - common_sd_log * common_sd_log));
 }
 
-double total_spread(std::span<const Term> terms, double composition_sd, double measured) {
+double total_spread(std::span<const Term> terms, double composition_sd, const Correlations& known) {
   struct Sums {
     double linear = 0;
     double squares = 0;
@@ -40,7 +54,7 @@ double total_spread(std::span<const Term> terms, double composition_sd, double m
   }
   double variance = composition_sd * composition_sd + common * common;
   for (const auto& [group, sums] : groups) {
-    const double rho = correlation(group, measured);
+    const double rho = correlation(group, known);
     variance += rho * sums.linear * sums.linear + (1 - rho) * sums.squares;
   }
   return std::sqrt(variance);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,10 +23,24 @@ inline constexpr double kCompositionSd = 0.07;
 
 /// Correlation of the errors of measured kernels on a table without a fit.
 inline constexpr double kMeasuredCorrelation = 0.3;
+/// The same of kernels that were interpolated or learned: a start value.
+inline constexpr double kLearnedCorrelation = 0.5;
 
-/// Correlation of errors inside a group: `measured` for measured ones; start values for the others:
-/// interpolated and learned 0.5, physics, extrapolated and what is not known 0.9.
-double correlation(std::string_view group, double measured = kMeasuredCorrelation);
+/// What is known of a table's correlations.
+struct Correlations {
+  double measured = kMeasuredCorrelation;
+  double learned = kLearnedCorrelation;
+};
+/// Correlation of errors inside a group; of physics, extrapolated and what is not known 0.9, a
+/// start value.
+double correlation(std::string_view group, const Correlations& known = {});
+
+/// Of the fit record that says how learned kernels of this table err together
+/// (estimate::learned_correlation()): an `f64`, little-endian.
+inline constexpr std::string_view kLearnedCorrelationFormat = "oplat.learned-correlation/1";
+/// std::nullopt for bytes that say no correlation.
+std::optional<double> decode_correlation(std::string_view blob);
+std::string encode_correlation(double correlation);
 
 /// A part of a sum.
 struct Term {
@@ -42,7 +57,7 @@ struct Term {
 /// s, where s^2 = sum over groups of [rho (sum w sd)^2 + (1 - rho) sum w^2 sd^2] +
 /// (sum w common)^2 + composition_sd^2, sd being a term's own.
 double total_spread(std::span<const Term> terms, double composition_sd,
-                    double measured = kMeasuredCorrelation);
+                    const Correlations& known = {});
 
 /// How an interval was calibrated: scores of models that were left out of the fit
 /// (CompositionFit::scores).

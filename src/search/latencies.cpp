@@ -170,7 +170,7 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
       terms,
       composition.sd_log_of(
           ns, {fixed_ns > 0 ? 1.0 : 0.0, executed, result_bytes, times.ns, times.int8_ns}),
-      composition.measured_correlation);
+      composition.correlations);
   for (const predict::Mismatch& one : space.mismatch) spread = std::hypot(spread, one.sd_log);
   OPLAT_TRY(bounds, predict::interval(ns, spread, space.level,
                                       {composition.calibration_models, composition.scores},

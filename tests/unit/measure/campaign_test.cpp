@@ -212,6 +212,14 @@ TEST(Priority, WhatFitsGoesFirstByVarianceForASecond) {
   rows[2].blocks.clear();
   EXPECT_EQ(waiting(15), std::vector<bool>({false, false, false, false}))
       << "each row gets a block before any gets more";
+  // Networks that are not measured count as models do.
+  const std::vector<std::map<std::string, double>> networks = {model.calls};
+  const Priority by_networks({}, networks);
+  rows[2].blocks.resize(1);
+  by_networks.sort_out(rows, forecast, 15);
+  EXPECT_FALSE(rows[1].can_wait);
+  EXPECT_TRUE(rows[2].can_wait);
+  rows[2].blocks.clear();
   const Priority without({});
   rows[2].blocks.resize(1);
   without.sort_out(rows, forecast, 1);

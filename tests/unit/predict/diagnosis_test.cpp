@@ -314,7 +314,7 @@ TEST(Uncertainty, AScaledSumIsTakenApartToo) {
   EXPECT_DOUBLE_EQ(p.latency_ns.value(), 500 + 1.5 * 6000);
   EXPECT_DOUBLE_EQ(p.coverage.overhead.value(), 3500.0 / 9500.0);
   const double a = 4500 * 0.1 / 9500, b = 4500 * 0.3 / 9500,
-               rho = p.composition.measured_correlation;
+               rho = p.composition.correlations.measured;
   EXPECT_NEAR(p.sd_log.value(),
               std::sqrt(rho * (a + b) * (a + b) + (1 - rho) * (a * a + b * b) +
                         kCompositionSd * kCompositionSd),
