@@ -38,6 +38,7 @@ struct ProfileResult {
   /// Whether there were kernels to measure, none was left to do, and none has a
   /// time.
   [[nodiscard]] bool every_kernel_failed() const {
+    if (space) return space->rounds > 0 && space->measured == 0;
     return summary.kernels.total > 0 && summary.kernels.measured() == 0 &&
            summary.kernels.left == 0;
   }

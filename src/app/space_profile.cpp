@@ -394,7 +394,8 @@ Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
     events_.progress(
         {.done = round,
          .total = kRounds,
-         .eta_s = {},
+         .eta_s = request_.campaign.budget_s ? std::optional(std::max(0.0, campaign.left_s()))
+                                             : std::nullopt,
          .what = "choosing",
          .item = fmt::format("kernels to measure, {} so far", times_.log_ns().size())});
     OPLAT_TRY(chosen, sampler.next(most));
@@ -487,6 +488,17 @@ Status SpaceProfile::finish() {
   return store_fits(table_, selection.device_id, selection.setting_ids.front(),
                     std::vector<table::Fit>{{std::string(predict::kLearnedCorrelationFormat), 0,
                                              predict::encode_correlation(*correlation_)}});
+}
+
+/// Too few rows to learn from answer for themselves alone; says what a budget has to be.
+void warn_of_small_budget(const ProfileRequest& request, const report::SpaceSummary& space,
+                          const measure::Summary& summary, Events& events) {
+  const auto least = static_cast<std::int64_t>(estimate::kMinRowsLearned);
+  if (!request.campaign.budget_s || summary.interrupted || space.measured >= least) return;
+  events.warn(fmt::format(
+      "{} of {} kernels were measured in {}, and {} are needed to learn from; a kernel takes about "
+      "0.2 s and a round at least 10 s: give --budget 2m or more",
+      space.measured, space.candidates, base::clock_text(*request.campaign.budget_s), least));
 }
 
 /// The small networks of a built-in space, as files while they are needed. A space of the user's
@@ -631,12 +643,17 @@ Result<ProfileResult> profile_space(const ProfileRequest& request, Events& event
     if (model.has_kernels) OPLAT_CHECK(table.put_plan(model.plan));
   }
   SpaceProfile profile(request, session, *space, planned, table, events);
+  events.note(fmt::format("space {}: {} kernels of {} networks; with other sizes {} to choose from",
+                          base::printable(space->name, 400), profile.report().kernels,
+                          profile.report().networks, profile.report().candidates));
   OPLAT_TRY(summary, profile.run());
   OPLAT_CHECK(forget_earlier_plans(table, planned));
+  warn_of_small_budget(request, profile.report(), summary, events);
   ProfileResult result{request.table, std::move(summary)};
   OPLAT_TRY(measured, measurement_of(table, planned, session));
   result.measured = std::move(measured);
-  if (result.summary.interrupted) {
+  // Without a row there is nothing to fit.
+  if (result.summary.interrupted || profile.report().measured == 0) {
     result.space = profile.report();
     return result;
   }

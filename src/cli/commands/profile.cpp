@@ -33,6 +33,10 @@ struct ProfileFlags {
 /// what became of the rows of each.
 Result<int> run_profile_sweep(const ProfileFlags& flags, const app::ProfileRequest& request,
                               TerminalEvents& events) {
+  if (!request.space.empty() || !request.like.empty())
+    return fail(Code::Usage,
+                "--space and --like take one number of threads and one batch; run the command once "
+                "for each, into one table");
   if (request.models.empty())
     return fail(Code::Usage, "several --threads or --batch need models; give --model FILE");
   Status printed;
