@@ -60,7 +60,7 @@ Status read_pieces(const fs::path& path, int fd, std::string& buffer, Take take)
   }
 }
 
-/// Writes and flushes; gives what errno says, 0 where all went well.
+/// Gives what errno says, 0 where all went well.
 int write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
@@ -68,6 +68,11 @@ int write_all(int fd, std::string_view bytes) {
     if (n < 0) return errno;
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
+  return 0;
+}
+
+/// Likewise.
+int flush(int fd) {
   // Pipes and some devices cannot be flushed.
   return ::fsync(fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
 }
@@ -109,35 +114,61 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t most_bytes) {
   return bytes;
 }
 
-Status write_file(const fs::path& path, std::string_view bytes) {
-  const auto failed = [&](int error) {
-    return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(error));
-  };
+FileWriter::FileWriter(FileWriter&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      fd_(std::exchange(other.fd_, -1)) {}
+
+FileWriter::~FileWriter() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+tl::unexpected<Error> FileWriter::failed(const fs::path& path, int error) {
+  return fail(Code::Write, "{}: cannot write: {}", path.string(), std::strerror(error));
+}
+
+Result<FileWriter> FileWriter::create(const fs::path& path) {
+  FileWriter writer;
+  writer.path_ = path;
   struct stat info = {};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   // A pipe or a device takes the bytes itself: a file in its place would destroy it.
   if (exists && !S_ISREG(info.st_mode)) {
-    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    const int error = file.get() < 0 ? errno : write_all(file.get(), bytes);
-    if (error != 0) return failed(error);
-    return {};
+    writer.fd_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (writer.fd_ < 0) return failed(path, errno);
+    return writer;
   }
   // What a symbolic link names is written, and the link stays.
   std::error_code unresolved;
-  const fs::path target = exists ? fs::canonical(path, unresolved) : path;
-  if (unresolved) return failed(unresolved.value());
-  const fs::path temporary = target.string() + fmt::format(".{}.tmp", ::getpid());
-  int error = 0;
-  {
-    const Descriptor file(
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (file.get() < 0) return failed(errno);
-    error = write_all(file.get(), bytes);
-  }
-  if (error == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) error = errno;
-  if (error == 0) return {};
-  ::unlink(temporary.c_str());
-  return failed(error);
+  writer.target_ = exists ? fs::canonical(path, unresolved) : path;
+  if (unresolved) return failed(path, unresolved.value());
+  const fs::path temporary = writer.target_.string() + fmt::format(".{}.tmp", ::getpid());
+  writer.fd_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (writer.fd_ < 0) return failed(path, errno);
+  writer.temporary_ = temporary;
+  return writer;
+}
+
+Status FileWriter::add(std::string_view bytes) {
+  if (const int error = write_all(fd_, bytes)) return failed(path_, error);
+  return {};
+}
+
+Status FileWriter::finish() {
+  if (const int error = flush(fd_)) return failed(path_, error);
+  ::close(std::exchange(fd_, -1));
+  if (temporary_.empty()) return {};
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) return failed(path_, errno);
+  temporary_.clear();
+  return {};
+}
+
+Status write_file(const fs::path& path, std::string_view bytes) {
+  OPLAT_TRY(writer, FileWriter::create(path));
+  OPLAT_CHECK(writer.add(bytes));
+  return writer.finish();
 }
 
 Result<Hash128> hash_file(const fs::path& path) {

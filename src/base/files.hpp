@@ -21,6 +21,28 @@ Result<std::string> read_file(const std::filesystem::path& path,
 /// Writes next to `path` and renames over it, so that a reader sees the old bytes or the new; of a
 /// symbolic link, what it names. Pipes and devices are written into. Code::Write on failure.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);
+
+/// The same, piece by piece.
+class FileWriter {
+ public:
+  static Result<FileWriter> create(const std::filesystem::path& path);
+  FileWriter(FileWriter&& other) noexcept;
+  FileWriter& operator=(FileWriter&&) = delete;
+  /// Without finish(), what `path` named before stays as it was.
+  ~FileWriter();
+  Status add(std::string_view bytes);
+  /// Once, after the last add(): `path` names the new bytes from now on.
+  Status finish();
+
+ private:
+  FileWriter() = default;
+  static tl::unexpected<Error> failed(const std::filesystem::path& path, int error);
+  std::filesystem::path path_;       ///< for messages
+  std::filesystem::path target_;     ///< what is renamed over
+  std::filesystem::path temporary_;  ///< empty: the bytes go where they belong
+  int fd_ = -1;
+};
+
 /// Hash of a file's bytes, read in pieces.
 Result<Hash128> hash_file(const std::filesystem::path& path);
 

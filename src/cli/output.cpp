@@ -42,6 +42,23 @@ Status print_report(std::string_view form, report::ReportModel model) {
   return {};
 }
 
+Result<ReportStream> ReportStream::create(const FormOptions& form) {
+  ReportStream stream{std::string(form.form())};
+  if (form.out.empty()) return stream;
+  OPLAT_TRY(file, base::FileWriter::create(form.out));
+  stream.file_.emplace(std::move(file));
+  return stream;
+}
+
+Status ReportStream::print(report::ReportModel model) {
+  if (!file_) return print_report(form_, std::move(model));
+  std::ostringstream text;
+  OPLAT_CHECK(report::render(form_, model, text));
+  return file_->add(text.view());
+}
+
+Status ReportStream::finish() { return file_ ? file_->finish() : Status(); }
+
 void print_json(const nlohmann::ordered_json& document) {
   const std::string text =
       document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "base/files.hpp"
 #include "cli/options.hpp"
 #include "report/report_model.hpp"
 
@@ -18,6 +21,19 @@ namespace oplat::cli {
 Status print_report(const FormOptions& form, report::ReportModel model);
 /// The same, to stdout in one form.
 Status print_report(std::string_view form, report::ReportModel model);
+/// Reports of one form, one after the other, to --out or to stdout. The file is replaced by
+/// finish(), and nothing is kept in memory until then.
+class ReportStream {
+ public:
+  static Result<ReportStream> create(const FormOptions& form);
+  Status print(report::ReportModel model);
+  Status finish();
+
+ private:
+  explicit ReportStream(std::string form) : form_(std::move(form)) {}
+  std::string form_;
+  std::optional<base::FileWriter> file_;
+};
 /// A document to stdout; bytes that are not UTF-8 are replaced, since names of files may hold any.
 void print_json(const nlohmann::ordered_json& document);
 /// One line each on stderr.
