@@ -58,7 +58,8 @@ Result<std::optional<std::int64_t>> specialise_inputs(wire::Model& model, const 
 tl::expected<std::int64_t, std::string> rewrite_batch(wire::Model& model,
                                                       const std::vector<wire::ValueInfo*>& inputs,
                                                       std::int64_t batch);
-/// The first input and dimension with the customary name of a batch.
+/// The first input and dimension that is a batch by its name: one that leads its input, one that is
+/// called so in full, or the second one of what a recurrent operator reads.
 std::optional<std::pair<int, int>> batch_dimension(const wire::Model& model);
 /// Whether the open dimensions that --batch would set are plainly the batch: each leads its input
 /// and has a batch's name or none, or has the name of one that does. The model stays as it is.

@@ -176,14 +176,42 @@ Status bind_everywhere(wire::Graph& graph, const Dimensions& symbols) {
 
 }  // namespace
 
+namespace {
+
+/// Whether the name says batch in so many words: N and B are also numbers of points and of boxes.
+bool is_called_batch(std::string name) {
+  if (!batch_name(name)) return false;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+  return name.find("batch") != std::string::npos;
+}
+
+/// The inputs that a recurrent operator reads as its data, which have time first and the batch
+/// second.
+std::set<std::string> recurrent_inputs(const wire::Graph& graph) {
+  std::set<std::string> names;
+  for (const wire::Node& node : graph.node()) {
+    const bool recurrent =
+        node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN";
+    if (recurrent && node.input_size() > 0) names.insert(node.input(0));
+  }
+  return names;
+}
+
+}  // namespace
+
 std::optional<std::pair<int, int>> batch_dimension(const wire::Model& model) {
   const std::set<std::string> initialisers = initialiser_names(model.graph());
+  const std::set<std::string> recurrent = recurrent_inputs(model.graph());
   for (int i = 0; i < model.graph().input_size(); ++i) {
     const wire::ValueInfo& input = model.graph().input(i);
     const wire::TensorShape& shape = input.type().tensor_type().shape();
     if (initialisers.contains(input.name())) continue;
     for (int d = 0; d < shape.dim_size(); ++d) {
-      if (open(shape.dim(d)) && batch_name(shape.dim(d).dim_param())) return std::pair(i, d);
+      const std::string& name = shape.dim(d).dim_param();
+      if (!open(shape.dim(d)) || !batch_name(name)) continue;
+      if (d == 0 || is_called_batch(name) || (d == 1 && recurrent.contains(input.name())))
+        return std::pair(i, d);
     }
   }
   return std::nullopt;

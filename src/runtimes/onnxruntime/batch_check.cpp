@@ -2,10 +2,12 @@
 #include "runtimes/onnxruntime/batch_check.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "base/text.hpp"
 
@@ -70,6 +72,55 @@ Status check_batch(const GraphRun& before, const GraphRun& after, std::int64_t f
                 known ? "does not grow with it" : "cannot be compared");
   }
   return {};
+}
+
+double peak_bytes(const GraphRun& run) {
+  const ir::Graph& graph = run.graph;
+  const auto bytes_of = [](std::optional<ir::Dtype> dtype, const ir::Shape& shape) {
+    const auto elements = shape.elements();
+    const auto bits = dtype ? ir::bits(*dtype) : std::nullopt;
+    return elements && bits ? static_cast<double>(*elements) * *bits / 8 : 0;
+  };
+  std::unordered_map<std::string_view, const ir::Node*> nodes;
+  for (const ir::Node& node : graph.nodes) nodes.emplace(node.name, &node);
+  std::vector<const ir::Node*> order;
+  std::unordered_map<ir::TensorId, std::size_t> last_read;
+  for (const plan::NodeRun& one : run.runs) {
+    const auto node = nodes.find(one.node);
+    order.push_back(node == nodes.end() ? nullptr : node->second);
+    if (order.back() == nullptr) continue;
+    for (const ir::TensorId id : order.back()->inputs) last_read[id] = order.size() - 1;
+  }
+  for (const ir::TensorId id : graph.outputs) last_read[id] = order.size();
+  std::unordered_map<ir::TensorId, double> held;
+  double now = 0;
+  for (const ir::TensorId id : graph.inputs) {
+    const ir::TensorInfo& tensor = graph.tensors.at(static_cast<std::size_t>(id));
+    now += held[id] = bytes_of(tensor.dtype, tensor.shape);
+  }
+  double peak = now;
+  for (std::size_t step = 0; step < order.size(); ++step) {
+    if (order[step] == nullptr) continue;
+    // The run leaves out results that are missing, so that both lists are walked together.
+    auto seen = run.runs[step].outputs.begin();
+    for (const ir::TensorId id : order[step]->outputs) {
+      if (id == ir::kNoTensor || seen == run.runs[step].outputs.end()) continue;
+      now += held[id] = bytes_of(seen->dtype, seen->shape);
+      ++seen;
+    }
+    peak = std::max(peak, now);
+    const auto free = [&](ir::TensorId id) {
+      const auto last = last_read.find(id);
+      if (last != last_read.end() && last->second > step) return;
+      const auto at = held.find(id);
+      if (at == held.end()) return;
+      now -= at->second;
+      held.erase(at);
+    };
+    for (const ir::TensorId id : order[step]->inputs) free(id);
+    for (const ir::TensorId id : order[step]->outputs) free(id);
+  }
+  return peak;
 }
 
 }  // namespace oplat::runtimes::onnxruntime

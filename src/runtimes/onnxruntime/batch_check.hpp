@@ -23,4 +23,9 @@ struct GraphRun {
 Status check_batch(const GraphRun& before, const GraphRun& after, std::int64_t from,
                    std::int64_t to);
 
+/// Bytes of inputs and results when they take the most, where each is freed once nothing reads it
+/// any more: what a run needs besides the weights, however a runtime orders its memory. Of a graph
+/// without bodies. Sizes that the run does not say count as nothing.
+double peak_bytes(const GraphRun& run);
+
 }  // namespace oplat::runtimes::onnxruntime

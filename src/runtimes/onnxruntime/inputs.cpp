@@ -82,6 +82,11 @@ Status specify(InputData& input, const std::string& specification, std::int64_t 
 
 }  // namespace
 
+bool is_data_file(std::string_view specification) {
+  return specification != "zeros" && specification != "ones" &&
+         !specification.starts_with("uniform:");
+}
+
 Result<std::vector<InputData>> model_inputs(
     const std::vector<formats::onnx::InputInfo>& inputs,
     const std::vector<formats::DecisiveInput>& decisive,

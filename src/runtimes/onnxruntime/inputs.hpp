@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/made_up_inputs.hpp"
@@ -13,6 +14,9 @@
 #include "runtimes/onnxruntime/session.hpp"
 
 namespace oplat::runtimes::onnxruntime {
+
+/// Whether this specification of an input names a file.
+bool is_data_file(std::string_view specification);
 
 /// Data for each input of a model. `specifications`: NAME -> FILE.npy | zeros | ones |
 /// uniform:LO:HI. Without one, inputs that decide something (`decisive`) get the values that suit

@@ -133,6 +133,25 @@ std::string made_up_inputs(const std::vector<onnx::InputInfo>& infos,
       more > 0 ? fmt::format(" and {} more", more) : "", base::name_value_word(first, "FILE.npy"));
 }
 
+/// Code::Refused if so many bytes are more than what is free. `what` is the subject of the message.
+Status fits_into_memory(std::string_view what, double bytes) {
+  const auto available = available_memory();
+  if (!available || bytes < static_cast<double>(*available)) return {};
+  return fail(Code::Refused, "{} about {:.0f} MiB of memory, {} MiB are free; set a smaller size",
+              what, bytes / (1 << 20), *available >> 20);
+}
+
+/// The data of a model's inputs, each of which is drawn or read whole.
+Status inputs_fit_into_memory(const std::string& path, const std::vector<onnx::InputInfo>& infos) {
+  double bytes = 0;
+  for (const onnx::InputInfo& info : infos) {
+    double elements = 1;
+    for (const ir::Dim& dim : info.shape.dims) elements *= static_cast<double>(dim.value_or(1));
+    bytes += elements * ir::bits(info.dtype).value_or(8) / 8;
+  }
+  return fits_into_memory(fmt::format("{}: the data of its inputs need", path), bytes);
+}
+
 Result<ReadyModel> ready_model(const Api& api, const base::Source& source,
                                const formats::ShapeOptions& shapes,
                                const std::map<std::string, std::string>& inputs,
@@ -144,6 +163,7 @@ Result<ReadyModel> ready_model(const Api& api, const base::Source& source,
   OPLAT_TRY(model, onnx::Model::load(source));
   OPLAT_CHECK(model.specialise(shapes));
   OPLAT_TRY(infos, model.inputs());
+  OPLAT_CHECK(inputs_fit_into_memory(path, infos));
   OPLAT_TRY(graph, model.graph());
   const std::vector<formats::DecisiveInput> decisive =
       decisive_of(api, model, infos, graph, inputs);
@@ -187,15 +207,49 @@ std::optional<table::Skipped> too_large(std::int64_t bytes) {
                                     (bytes >> 20) * kCopiesWhileLoading, *available >> 20)};
 }
 
+/// Data of a batch of `from` as data of a batch of `to`: its first images, again and again where
+/// there are fewer. Empty if the data do not divide into images.
+std::string repeated_images(const std::string& bytes, std::int64_t from, std::int64_t to) {
+  const auto images = static_cast<std::size_t>(from);
+  if (bytes.size() % images != 0) return {};
+  const std::size_t image = bytes.size() / images;
+  std::string data;
+  for (std::int64_t i = 0; i < to; ++i)
+    data.append(bytes, static_cast<std::size_t>(i % from) * image, image);
+  return data;
+}
+
+/// The model as its file has it, with the data of the rewritten one. A file of input data holds the
+/// batch that is asked for, which is another than that of the model.
+Result<ReadyModel> original_model(const Api& api, const base::Source& source,
+                                  const ReadyModel& rewritten, const PlanRequest& request,
+                                  std::int64_t fixed) {
+  std::map<std::string, std::string> specified = request.inputs;
+  std::erase_if(specified, [](const auto& input) { return is_data_file(input.second); });
+  OPLAT_TRY(original, ready_model(api, source, {request.shapes, fixed}, specified, kPlanSeed));
+  for (InputData& input : original.inputs) {
+    const auto given = request.inputs.find(input.name);
+    if (given == request.inputs.end() || !is_data_file(given->second)) continue;
+    for (const InputData& whole : rewritten.inputs) {
+      if (whole.name != input.name) continue;
+      std::string data = repeated_images(whole.bytes, *request.batch, fixed);
+      if (data.size() == input.bytes.size()) input.bytes = std::move(data);
+    }
+  }
+  return std::move(original);
+}
+
 /// Code::Usage where a model whose batch was rewritten computes something else than before, as far
-/// as the sizes of its results tell.
+/// as the sizes of its results tell; Code::Refused where it needs more memory than is free.
 Status check_rewritten(const Api& api, const base::Source& source, const ReadyModel& ready,
                        const PlanRequest& request, const SessionOptions& options) {
   const std::optional<std::int64_t> fixed = ready.model.fixed_batch();
   if (!fixed || !request.batch) return {};
-  OPLAT_TRY(original,
-            ready_model(api, source, {request.shapes, *fixed}, request.inputs, kPlanSeed));
+  OPLAT_TRY(original, original_model(api, source, ready, request, *fixed));
   OPLAT_TRY(before, run_as_it_is(api, original.model, original.inputs, options));
+  const double growth = static_cast<double>(*request.batch) / static_cast<double>(*fixed);
+  const double needed = static_cast<double>(ready.model.data_bytes()) + growth * peak_bytes(before);
+  OPLAT_CHECK(fits_into_memory(fmt::format("with --batch {} it needs", *request.batch), needed));
   auto after = run_as_it_is(api, ready.model, ready.inputs, options);
   if (!after)
     return fail(

@@ -322,6 +322,36 @@ TEST(Batch, IsRewrittenInTheConstantSizesOfAReshape) {
   expect_usage(reshaping({}), {.shapes = {}, .batch = 8}, {"Reshape", "makes a number"});
 }
 
+/// The batch of a model whose inputs are set by --shape alone.
+std::optional<std::int64_t> batch_of(const wire::Model& source, const ShapeOptions& options) {
+  auto model = load(source);
+  EXPECT_TRUE(model);
+  EXPECT_TRUE(model->specialise(options));
+  return model->named_batch();
+}
+
+TEST(Batch, IsWhatLeadsAnInputOrIsCalledSo) {
+  const auto shaped = [](const Names& dims) {
+    ShapeOptions options;
+    options.shapes["a"] = {2, 3, 500};
+    return batch_of(model_with({{"a", dims}}), options);
+  };
+  EXPECT_EQ(shaped({"N", "3", "H"}), 2);
+  EXPECT_EQ(shaped({"2", "3", "N"}), std::nullopt) << "points, not images";
+  EXPECT_EQ(shaped({"2", "B", "500"}), std::nullopt);
+  EXPECT_EQ(shaped({"2", "3", "batch_size"}), 500);
+  EXPECT_EQ(shaped({"2", "3", "500"}), std::nullopt);
+}
+
+TEST(Batch, IsSecondWhereARecurrentOperatorReadsTimeFirst) {
+  wire::Model model = empty_model();
+  add_input(model, "x", {"T", "N", "8"});
+  add_input(model, "w", {"1", "32", "8"});
+  add_node(*model.mutable_graph(), "LSTM", {"x", "w"}, {"y"});
+  add_output(model, "y", {"T"});
+  EXPECT_EQ(batch_of(model, {.shapes = {{"x", {5, 4, 8}}}, .batch = {}}), 4);
+}
+
 TEST(Batch, GoesWithShapes) {
   EXPECT_EQ(specialised(model_with({{"a", {"N", "L"}}, {"b", {"N", "4"}}}),
                         {.shapes = {{"a", {2, 5}}}, .batch = 2}),

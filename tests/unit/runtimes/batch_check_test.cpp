@@ -65,5 +65,21 @@ TEST(BatchCheck, AnythingElseIsRefusedByName) {
   EXPECT_THAT(refused(lost), HasSubstr("Reshape 'y' cannot be compared"));
 }
 
+TEST(PeakBytes, CountWhatIsHeldAtOnce) {
+  GraphRun run = run_of({1, 8, 4, 4}, {1, 128});
+  // c and y are 512 bytes each, s is 16: while y is made, c and s are still there.
+  EXPECT_EQ(peak_bytes(run), 512 + 16 + 512);
+  // x, of 4096 bytes, is read until s is made, next to c.
+  run.graph.tensors[0].dtype = ir::Dtype::F32;
+  run.graph.tensors[0].shape = ir::Shape::of({1, 64, 4, 4});
+  EXPECT_EQ(peak_bytes(run), 4096 + 512 + 16);
+  // What the model returns stays.
+  run.graph.outputs = {1, 3};
+  run.graph.tensors[0].dtype.reset();
+  EXPECT_EQ(peak_bytes(run), 512 + 16 + 512);
+}
+
+TEST(PeakBytes, OfNothingAreNone) { EXPECT_EQ(peak_bytes({}), 0); }
+
 }  // namespace
 }  // namespace oplat::runtimes::onnxruntime
