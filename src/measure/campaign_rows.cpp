@@ -79,6 +79,11 @@ Status load_kernel(CampaignRow& row, const CampaignRequest& request, const table
   return {};
 }
 
+std::int64_t blocks_with_inferences(const CampaignRow& row) {
+  return std::count_if(row.blocks.begin(), row.blocks.end(),
+                       [](const table::Block& block) { return block.inferences.has_value(); });
+}
+
 Status load_models(std::vector<CampaignRow>& rows, const CampaignRequest& request,
                    const table::Table& table, table::DeviceId device, table::SettingId setting) {
   if (request.models.empty()) return {};
@@ -92,9 +97,11 @@ Status load_models(std::vector<CampaignRow>& rows, const CampaignRequest& reques
       OPLAT_CHECK(check_processes(table, row.name, blocks));
       take_over(row, stored.row.outcome, stored.row.method, std::move(blocks), request);
       row.stored_inferences = stored.row.inferences;
-      // Blocks of earlier versions of oplat say nothing of single inferences.
-      if (request.need_inferences && row.attempts() > 0 && !row.stored_inferences)
-        row.least_blocks = std::max(row.least_blocks, row.attempts() + request.stop.least_blocks);
+      // Blocks of earlier versions of oplat say nothing of single inferences: as many that do as a
+      // row has at least are measured, in this campaign and those that go on after it.
+      const std::int64_t lacking = request.stop.least_blocks - blocks_with_inferences(row);
+      if (request.need_inferences && row.attempts() > 0 && lacking > 0)
+        row.least_blocks = std::max(row.least_blocks, row.attempts() + lacking);
     }
   }
   return {};

@@ -112,6 +112,40 @@ TEST(Campaign, MeasuresWholeModelsInProcessesOfTheirOwn) {
   EXPECT_FALSE(bench.run().campaign.has_value()) << "model rows are resumed too";
 }
 
+TEST(Campaign, InferencesOfAnOlderTableAreMeasuredInFullThoughItIsStoppedOnTheWay) {
+  Bench bench(0, 0);
+  bench.world.kernels["/models/net.onnx"].hot_ns = 3e6;
+  ModelTarget model;
+  model.path = "/models/net.onnx";
+  model.name = "net.onnx";
+  model.plan_identity = "0123456789abcdef0123456789abcdef";
+  bench.request.models = {model};
+  const auto blocks = [&] {
+    std::pair<int, int> all_and_with_inferences{0, 0};
+    const auto models = bench.table->model_rows();
+    if (!models || models->size() != 1) return all_and_with_inferences;
+    const auto stored = bench.table->blocks_of_model(models->front().id);
+    EXPECT_TRUE(stored.has_value());
+    for (const table::Block& block : *stored) {
+      ++all_and_with_inferences.first;
+      if (block.inferences) ++all_and_with_inferences.second;
+    }
+    return all_and_with_inferences;
+  };
+  bench.world.virtual_time = true;  // its blocks are as those of schema 3
+  bench.run();
+  EXPECT_EQ(blocks(), std::pair(5, 0));
+  bench.world.virtual_time = false;
+  bench.request.need_inferences = true;
+  bench.stop_after = 6;
+  EXPECT_TRUE(bench.run().interrupted);
+  EXPECT_EQ(blocks(), std::pair(6, 1));
+  bench.stop_after.reset();
+  EXPECT_FALSE(bench.run().interrupted);
+  EXPECT_EQ(blocks(), std::pair(10, 5)) << "one block with inferences is not enough";
+  EXPECT_FALSE(bench.run().campaign.has_value()) << "five are";
+}
+
 TEST(Campaign, AWholeModelHasItsRowThoughTheBudgetEndsEarly) {
   Bench bench(20, 4);
   bench.world.kernels["/models/net.onnx"].hot_ns = 3e6;

@@ -59,6 +59,7 @@ struct SimulatedWorld {
   double reference_compute_ns = 50e3;
   std::uint64_t seed = 1;
   bool factory_fails = false;
+  bool virtual_time = false;  ///< times are replayed ones: single inferences are not kept
 
   double now_seconds = 0;
   std::int64_t processes = 0;
@@ -153,6 +154,7 @@ class SimulatedRunner final : public KernelRunner {
     const double scrub_ns = static_cast<double>(request.scrub_bytes) / 20;
     BlockSamples samples;
     samples.other_load = world_->other_load;
+    samples.virtual_time = world_->virtual_time;
     samples.ns.resize(request.handles.size());
     const double rho = world_->autocorrelation;
     double spent_ns = 0;
