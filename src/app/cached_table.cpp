@@ -29,8 +29,9 @@ std::optional<fs::path> cache_folder() {
   return std::nullopt;
 }
 
+/// `has_rows` becomes true once the table is worth keeping, if with a fit that was stopped.
 Status write_table(const fs::path& path, const ForeignImport& import, const CacheOptions& options,
-                   Events& events) {
+                   Events& events, bool& has_rows) {
   OPLAT_TRY(table, table::Table::open(path, table::Mode::Create, compat::codecs()));
   OPLAT_CHECK(table.transaction([&]() -> Status {
     table::Device device;
@@ -40,6 +41,7 @@ Status write_table(const fs::path& path, const ForeignImport& import, const Cach
     return table.add_foreign(device_id, setting_id, import.origin, import.read.file)
         .map([](table::FileId) {});
   }));
+  has_rows = true;
   return options.fit ? ensure_fit(table, options.calibrate, events) : Status();
 }
 
@@ -73,9 +75,12 @@ Status keep_table(const fs::path& path, const ForeignImport& import, const Cache
   sweep_beside(path);
   const fs::path beside = path.string() + fmt::format(".{}", ::getpid());
   fs::remove(beside, error);
-  const Status written = write_table(beside, import, options, events);
-  if (written) fs::rename(beside, path, error);
-  if (written && !error) return {};
+  bool has_rows = false;
+  const Status written = write_table(beside, import, options, events, has_rows);
+  const bool stopped = !written && written.error().code == Code::Interrupted;
+  if (written || (stopped && has_rows)) fs::rename(beside, path, error);
+  if (!error && written) return {};
+  if (!error && stopped && has_rows) return written;
   std::error_code ignored;
   fs::remove(beside, ignored);
   if (!written) return written;
@@ -153,7 +158,8 @@ Result<CachedTable> open_cached_table(const CacheSource& source, const CacheOpti
   events.warn(fmt::format("cannot cache the table of {}: {}", source.path.string(),
                           written.error().message));
   OPLAT_TRY(temporary, base::TemporaryFolder::create("oplat-table"));
-  OPLAT_CHECK(write_table(temporary.path() / source.name, *import, options, events));
+  bool has_rows = false;
+  OPLAT_CHECK(write_table(temporary.path() / source.name, *import, options, events, has_rows));
   OPLAT_TRY(table, table::Table::open(temporary.path() / source.name, table::Mode::Read,
                                       compat::codecs()));
   return CachedTable{std::move(temporary), std::move(table)};

@@ -52,7 +52,7 @@ struct CacheSource {
 /// The table of this name in $XDG_CACHE_HOME/oplat (or ~/.cache/oplat), made there on first use.
 /// A damaged one is made anew. If nothing can be written there, the table is a temporary one, with
 /// a warning. The fit is made the first time. Code::Interrupted once `events` are cancelled:
-/// nothing is kept then.
+/// the rows are kept then, and what is finished of the fit.
 Result<CachedTable> open_cached_table(const CacheSource& source, const CacheOptions& options,
                                       Events& events);
 

@@ -3,16 +3,53 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <deque>
 #include <optional>
+#include <string>
 
 #include "app/table_source.hpp"
 #include "base/parallel.hpp"
+#include "estimate/finished_parts.hpp"
 #include "predict/row_selection.hpp"
 
 namespace oplat::app {
 namespace {
 
 constexpr int kMaxJobs = 256;
+
+/// How fast steps are done lately: those that a stopped fit had finished take no time, and say
+/// nothing of the others.
+class Pace {
+ public:
+  using Clock = std::chrono::steady_clock;
+  explicit Pace(Clock::time_point start) { seen_.push_back({start, 0}); }
+  std::optional<double> eta_s(int done, int total, Clock::time_point now) {
+    constexpr std::chrono::seconds kLately{20};
+    while (seen_.size() > 1 && now - seen_[1].at >= kLately) seen_.pop_front();
+    const double seconds = std::chrono::duration<double>(now - seen_.front().at).count();
+    const int steps = done - seen_.front().done;
+    if (now - seen_.back().at >= std::chrono::seconds(1)) seen_.push_back({now, done});
+    if (steps <= 0 || seconds <= 0) return std::nullopt;
+    return seconds / steps * (total - done);
+  }
+
+ private:
+  struct Seen {
+    Clock::time_point at;
+    int done;
+  };
+  std::deque<Seen> seen_;
+};
+
+/// The finished parts that the table keeps of a fit that was stopped; none if they are damaged.
+Status read_finished(const table::Table& table, const estimate::RowSource& rows,
+                     estimate::FinishedParts& finished) {
+  OPLAT_TRY(found,
+            table.find_fit(estimate::kFinishedPartsFormat, rows.device, rows.settings.front()));
+  if (found) static_cast<void>(finished.load(found->fit.blob));
+  return {};
+}
 
 }  // namespace
 
@@ -26,14 +63,11 @@ estimate::LearnRequest learn_request(const LearnOptions& options) {
 }
 
 std::function<bool(int, int)> learning_progress(Events& events, table::Table* lease) {
-  using Clock = std::chrono::steady_clock;
-  return [&events, lease, start = Clock::now()](int done, int total) {
+  using Clock = Pace::Clock;
+  return [&events, lease, pace = Pace(Clock::now())](int done, int total) mutable {
     if (events.cancelled()) return false;
-    Progress progress{done, total, std::nullopt, "fit", "learning from rows"};
-    if (done > 0) {
-      const double spent = std::chrono::duration<double>(Clock::now() - start).count();
-      progress.eta_s = spent / done * (total - done);
-    }
+    const Progress progress{done, total, pace.eta_s(done, total, Clock::now()), "fit",
+                            "learning from rows"};
     events.progress(progress);
     // Whoever took the table over is reported when the fit is stored.
     if (lease != nullptr) static_cast<void>(lease->keep_lease());
@@ -42,12 +76,33 @@ std::function<bool(int, int)> learning_progress(Events& events, table::Table* le
 }
 
 Result<estimate::LearnedFit> learn(const estimate::RowSource& rows, const LearnOptions& options,
-                                   Events& events, table::Table* lease) {
+                                   Events& events, table::Table* table) {
   estimate::LearnRequest request = learn_request(options);
-  request.progress = learning_progress(events, lease);
-  OPLAT_TRY(fit, estimate::learn(rows, request));
-  if (events.cancelled()) return fail(Code::Interrupted, "interrupted while fitting");
-  return fit;
+  request.progress = learning_progress(events, table);
+  estimate::FinishedParts finished;
+  if (table != nullptr) {
+    OPLAT_CHECK(read_finished(*table, rows, finished));
+    request.finished = &finished;
+  }
+  const std::size_t before = finished.size();
+  auto fit = estimate::learn(rows, request);
+  const bool stopped = fit ? events.cancelled() : fit.error().code == Code::Interrupted;
+  if (!stopped) {
+    if (fit && before > 0 && table != nullptr)
+      OPLAT_CHECK(
+          table->erase_fit(estimate::kFinishedPartsFormat, rows.device, rows.settings.front()));
+    return fit;
+  }
+  if (finished.size() == 0) return fail(Code::Interrupted, "interrupted while fitting");
+  if (finished.size() > before)
+    OPLAT_CHECK(table->put_fit(
+        rows.device, rows.settings.front(),
+        {std::string(estimate::kFinishedPartsFormat), options.seed, finished.save()}));
+  return fail(
+      Code::Interrupted,
+      "interrupted while fitting; its {} finished parts are kept, and the same command goes "
+      "on with them",
+      finished.size());
 }
 
 Status store_fits(table::Table& table, table::DeviceId device, table::SettingId setting,
@@ -77,7 +132,7 @@ Status ensure_fit(table::Table& table, bool calibrate, Events& events) {
   events.note(
       "fitting the library, which happens once and takes minutes if it has many rows; "
       "--no-calibrate is several times faster, with wider intervals, and 'tinynas predict --method "
-      "original' needs no fit; Ctrl-C stops it");
+      "original' needs no fit; Ctrl-C stops it, and what is finished is kept");
   LearnOptions options;
   options.calibrate = calibrate;
   const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt,

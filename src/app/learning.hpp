@@ -30,9 +30,11 @@ estimate::LearnRequest learn_request(const LearnOptions& options);
 /// function that is returned.
 std::function<bool(int done, int total)> learning_progress(Events& events, table::Table* lease);
 
-/// As estimate::learn(), with progress. Code::Interrupted once `events` are cancelled.
+/// As estimate::learn(), with progress. `table`: that of the rows, open for writing, whose lease is
+/// kept alive; nullptr: nothing is written. Code::Interrupted once `events` are cancelled: the
+/// table keeps what is finished, and the next call goes on with it.
 Result<estimate::LearnedFit> learn(const estimate::RowSource& rows, const LearnOptions& options,
-                                   Events& events, table::Table* lease);
+                                   Events& events, table::Table* table);
 
 /// Stores fits of one device and setting together: all of them or none.
 Status store_fits(table::Table& table, table::DeviceId device, table::SettingId setting,
@@ -43,7 +45,7 @@ Status store_fits(table::Table& table, table::DeviceId device, table::SettingId 
 Result<bool> has_fit(const table::Table& table);
 
 /// Makes the fits that are missing. `table` holds one device and setting, and is open for writing.
-/// Code::Interrupted once `events` are cancelled: nothing is stored.
+/// Code::Interrupted once `events` are cancelled: what is finished is kept, as by learn().
 Status ensure_fit(table::Table& table, bool calibrate, Events& events);
 
 }  // namespace oplat::app

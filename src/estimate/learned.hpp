@@ -15,6 +15,7 @@
 
 #include "estimate/estimator.hpp"
 #include "estimate/exact.hpp"
+#include "estimate/finished_parts.hpp"
 #include "ir/description.hpp"
 #include "table/table.hpp"
 
@@ -47,6 +48,9 @@ struct LearnRequest {
   /// Rows that check_rows() faults are not learned from. Rows of unknown batch never are where it
   /// faults them.
   bool exclude_suspects = false;
+  /// Of fits that were stopped: what is there is not learned again, and what is finished is put
+  /// there. The fit is the same with and without.
+  FinishedParts* finished = nullptr;
 };
 
 struct LearnedFit {

@@ -96,6 +96,21 @@ Result<std::optional<FoundFit>> Table::find_fit(std::string_view format, DeviceI
   return std::optional(std::move(found));
 }
 
+namespace {
+
+Status erase_fit_in(Database& database, std::string_view format, const std::string& scope) {
+  OPLAT_TRY(forget, database.prepare(
+                        "DELETE FROM fit WHERE format = ?1 AND substr(rows_hash, 1, 16) = ?2"));
+  return forget.add(format).add_blob(scope).run();
+}
+
+}  // namespace
+
+Status Table::erase_fit(std::string_view format, DeviceId device, SettingId setting) {
+  return impl_->write(
+      [&] { return erase_fit_in(*impl_->database, format, scope_of(device, setting)); });
+}
+
 Status Table::put_fit(DeviceId device, SettingId setting, const Fit& fit) {
   OPLAT_CHECK(validate_text("format", fit.format));
   if (fit.blob.size() > kMaxFit) {
@@ -106,9 +121,7 @@ Status Table::put_fit(DeviceId device, SettingId setting, const Fit& fit) {
     Database& database = *impl_->database;
     const std::string scope = scope_of(device, setting);
     OPLAT_TRY(mark, mark_of(database, device, setting));
-    OPLAT_TRY(forget, database.prepare(
-                          "DELETE FROM fit WHERE format = ?1 AND substr(rows_hash, 1, 16) = ?2"));
-    OPLAT_CHECK(forget.add(fit.format).add_blob(scope).run());
+    OPLAT_CHECK(erase_fit_in(database, fit.format, scope));
     OPLAT_TRY(
         statement,
         database.prepare("INSERT INTO fit(format, seed, rows_hash, blob) VALUES (?1, ?2, ?3, ?4)"));

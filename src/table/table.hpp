@@ -244,6 +244,8 @@ class Table {
   /// Replaces the fit of the same format for the pair, and notes of which rows it is: those that
   /// stand there now.
   Status put_fit(DeviceId device, SettingId setting, const Fit& fit);
+  /// Forgets the pair's fit of a format, if there is one.
+  Status erase_fit(std::string_view format, DeviceId device, SettingId setting);
   Status put_plan(const Plan& plan);  ///< replaces the plan of the same identity
   /// Forgets a plan, if it is there. Rows of whole models that name it stay.
   Status erase_plan(std::string_view identity);

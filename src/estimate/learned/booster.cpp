@@ -6,8 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
 
+#include "base/hash.hpp"
 #include "base/random.hpp"
+#include "base/text.hpp"
 #include "estimate/learned/grower.hpp"
 
 namespace oplat::estimate {
@@ -48,7 +53,38 @@ void cut_to_quantile(std::vector<float>& deviations, double level) {
 
 }  // namespace
 
-Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptions& options) {
+namespace {
+
+std::string_view bytes_of(std::span<const float> numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
+}
+
+/// Of all that decides about the forest.
+base::Hash128 hash_of(const Matrix& x, std::span<const float> y, const BoostOptions& options) {
+  base::Hasher hasher;
+  hasher.add(fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}\n", x.rows, x.columns, options.trees,
+                         options.learning_rate, options.leaves, options.min_rows,
+                         options.feature_fraction, options.bagging_fraction, options.huber_quantile,
+                         options.l2, options.weights.size(), options.seed));
+  hasher.add(bytes_of(std::span(x.values).first(x.rows * x.columns)));
+  hasher.add(bytes_of(y));
+  hasher.add(bytes_of(options.weights));
+  return hasher.finish();
+}
+
+/// The finished forest of this hash; std::nullopt: there is none.
+Result<std::optional<Forest>> finished_forest(const base::Hash128& hash,
+                                              const BoostOptions& options) {
+  const auto bytes = options.finished->find(hash);
+  if (!bytes) return std::optional<Forest>();
+  auto forest = Forest::load(*bytes);
+  if (!forest) return std::optional<Forest>();
+  for (int tree = 0; options.progress && tree < options.trees; ++tree)
+    if (!options.progress(tree + 1)) return fail(Code::Interrupted, "interrupted while fitting");
+  return std::optional(std::move(*forest));
+}
+
+Result<Forest> grow(const Matrix& x, std::span<const float> y, const BoostOptions& options) {
   const float start = mean(y);
   const Binned data(x);
   if (data.columns() == 0 || options.trees < 1) return Forest::make({}, start, x.columns);
@@ -74,6 +110,18 @@ Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptio
       return fail(Code::Interrupted, "interrupted while fitting");
   }
   return Forest::make(trees, start, x.columns);
+}
+
+}  // namespace
+
+Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptions& options) {
+  if (options.finished == nullptr) return grow(x, y, options);
+  const base::Hash128 hash = hash_of(x, y, options);
+  OPLAT_TRY(finished, finished_forest(hash, options));
+  if (finished) return std::move(*finished);
+  OPLAT_TRY(forest, grow(x, y, options));
+  options.finished->keep(hash, forest.save());
+  return std::move(forest);
 }
 
 }  // namespace oplat::estimate

@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "estimate/finished_parts.hpp"
 #include "estimate/learned/forest.hpp"
 
 namespace oplat::estimate {
@@ -47,12 +48,14 @@ struct BoostOptions {
   std::vector<float> weights;
   std::uint64_t seed = 1;
   std::function<bool(int done)> progress;  ///< after each tree; false stops with Code::Interrupted
+  FinishedParts* finished = nullptr;       ///< where the forest is looked for, and kept
 };
 
 /// Boosted trees in the manner of J. Friedman, "Greedy function approximation: a gradient boosting
 /// machine", Annals of Statistics 29 (2001), grown best leaf first over histograms as LightGBM does
 /// (G. Ke et al., NeurIPS 2017). Missing values go where they fit better. One thread; the same data
 /// and seed give the same forest.
+/// One that is among the finished ones is not grown again; its trees count as done at once.
 Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptions& options);
 
 }  // namespace oplat::estimate

@@ -446,6 +446,7 @@ Result<std::optional<GridModel::PatternModel>> GridModel::learn_pattern(const Pa
   BoostOptions boosting;
   boosting.progress = [&](int) { return steps.step(); };
   boosting.seed = options.seed;
+  boosting.finished = options.finished;
   boosting.trees = trees_of(pattern, sites(), options.effort);
   boosting.learning_rate = std::min(kMaxRate, kRateTimesTrees / std::max(1, boosting.trees));
   // Small tables: leaves of enough rows, and no more of them than rows can fill.

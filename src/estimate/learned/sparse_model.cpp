@@ -33,6 +33,7 @@ BoostOptions boosting_of(std::size_t rows, const LearnRequest& options) {
   boosting.leaves = std::clamp<std::size_t>(rows / 20, 4, 127);
   boosting.feature_fraction = kColumnShare;
   boosting.seed = options.seed;
+  boosting.finished = options.finished;
   return boosting;
 }
 

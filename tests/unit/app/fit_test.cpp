@@ -76,6 +76,45 @@ TEST_F(FitTest, CancelledItStoresNothing) {
   EXPECT_FALSE(has_stored_fit());
 }
 
+TEST_F(FitTest, CancelledItKeepsWhatIsFinishedAndTheNextGoesOn) {
+  const auto parts = [&] {
+    return must(
+        made_.table().find_fit(estimate::kFinishedPartsFormat, made_.device(), made_.setting()));
+  };
+  const auto learned = [&] {
+    return must(made_.table().find_fit(estimate::kLearnedFormat, made_.device(), made_.setting()))
+        ->fit.blob;
+  };
+  made_.close();
+  Watcher whole;
+  must(fit(request(), whole));
+  made_.reopen();
+  const std::string blob = learned();
+  EXPECT_FALSE(parts()) << "nothing was stopped";
+  must(made_.table().erase_fit(estimate::kLearnedFormat, made_.device(), made_.setting()));
+  made_.close();
+
+  Watcher events;
+  events.cancel_after = whole.steps - 1;
+  const auto stopped = fit(request(), events);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, Code::Interrupted);
+  EXPECT_THAT(stopped.error().message, HasSubstr("finished parts are kept"));
+  made_.reopen();
+  EXPECT_FALSE(has_stored_fit());
+  ASSERT_TRUE(parts());
+  estimate::FinishedParts kept;
+  must(kept.load(parts()->fit.blob));
+  EXPECT_GT(kept.size(), 1U);
+  made_.close();
+
+  Watcher again;
+  must(fit(request(), again));
+  made_.reopen();
+  EXPECT_EQ(learned(), blob) << "as if nothing had been stopped";
+  EXPECT_FALSE(parts()) << "a finished fit needs no parts";
+}
+
 /// Cancels at one of the times that it is asked.
 class CancelsLate : public Events {
  public:

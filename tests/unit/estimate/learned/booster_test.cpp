@@ -178,5 +178,74 @@ TEST(Booster, ManyValuesShareBins) {
   EXPECT_GT(forest.value(std::vector<float>{1800}), 0.9F);
 }
 
+TEST(FinishedParts, AreNotGrownAgain) {
+  const Data data = random_data(5);
+  FinishedParts finished;
+  BoostOptions options;
+  options.trees = 20;
+  const std::string plain = boost(data.x, data.y, options)->save();
+  options.finished = &finished;
+  int told = 0;
+  options.progress = [&](int done) {
+    ++told;
+    return done < 12;
+  };
+  EXPECT_FALSE(boost(data.x, data.y, options)) << "stopped on the way";
+  EXPECT_EQ(finished.size(), 0U) << "half a forest is no part";
+  told = 0;
+  options.progress = [&](int) { return ++told > 0; };
+  EXPECT_EQ(boost(data.x, data.y, options)->save(), plain);
+  EXPECT_EQ(finished.size(), 1U);
+  EXPECT_EQ(finished.reused(), 0U);
+
+  FinishedParts later;
+  ASSERT_TRUE(later.load(finished.save()));
+  options.finished = &later;
+  told = 0;
+  EXPECT_EQ(boost(data.x, data.y, options)->save(), plain);
+  EXPECT_EQ(later.reused(), 1U);
+  EXPECT_EQ(told, 20) << "its trees count as done";
+}
+
+TEST(FinishedParts, AreOfTheSameNumbersGrownInTheSameWay) {
+  FinishedParts finished;
+  BoostOptions options;
+  options.trees = 3;
+  options.finished = &finished;
+  Data data = random_data(5);
+  ASSERT_TRUE(boost(data.x, data.y, options));
+  data.y[7] += 1;
+  ASSERT_TRUE(boost(data.x, data.y, options));
+  options.seed = 2;
+  ASSERT_TRUE(boost(data.x, data.y, options));
+  options.leaves = 9;
+  ASSERT_TRUE(boost(data.x, data.y, options));
+  options.weights.assign(data.y.size(), 2);
+  ASSERT_TRUE(boost(data.x, data.y, options));
+  EXPECT_EQ(finished.reused(), 0U);
+  EXPECT_EQ(finished.size(), 5U);
+}
+
+TEST(FinishedParts, DamagedOnesAreRefusedAndNoneIsLeft) {
+  FinishedParts finished;
+  finished.keep({1, 2}, "forest");
+  const std::string good = finished.save();
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x40);
+    FinishedParts read;
+    EXPECT_FALSE(read.load(bad)) << at;
+    EXPECT_EQ(read.size(), 0U);
+    EXPECT_FALSE(read.load(good.substr(0, at))) << at;
+  }
+  // A forest that is none is grown anew.
+  const Data data = random_data(5);
+  BoostOptions options;
+  options.trees = 2;
+  FinishedParts other;
+  options.finished = &other;
+  ASSERT_TRUE(boost(data.x, data.y, options));
+}
+
 }  // namespace
 }  // namespace oplat::estimate
