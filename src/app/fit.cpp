@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/table_source.hpp"
+#include "base/text.hpp"
 #include "compat/registry.hpp"
 #include "predict/load.hpp"
 
@@ -30,11 +31,31 @@ Status fit_composition(const table::Table& table, const predict::Selection& sele
   return {};
 }
 
+/// Rows from which on learning takes so long that faster ways are named.
+constexpr std::int64_t kManyRows = 5000;
+
+Status note_of_time(const estimate::RowSource& rows, const FitRequest& request, Events& events) {
+  std::int64_t timings = 0;
+  for (const table::SettingId setting : rows.settings) {
+    OPLAT_TRY(population, rows.table->population_of(rows.device, setting));
+    timings += population.timings;
+  }
+  if (timings < kManyRows) return {};
+  events.note(fmt::format(
+      "learning from {} rows, which takes minutes;{}{} Ctrl-C stops it{}", timings,
+      request.learn.calibrate ? " --no-calibrate is several times faster, with wider intervals;"
+                              : "",
+      request.composition ? " --only composition needs seconds;" : "",
+      request.store ? ", and what is finished is kept" : ""));
+  return {};
+}
+
 /// Too few rows to learn from leave the rest of the work to be done.
 Status fit_kernels(table::Table& table, const predict::Selection& selection,
                    const FitRequest& request, Events& events, FitResult& result, Fits& fits) {
   const estimate::RowSource rows{&table, selection.device_id, selection.setting_ids, std::nullopt,
                                  selection.catalogue};
+  OPLAT_CHECK(note_of_time(rows, request, events));
   const auto start = std::chrono::steady_clock::now();
   auto learned = learn(rows, request.learn, events, request.store ? &table : nullptr);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
@@ -46,8 +67,8 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection,
     // What is finished need not be made again.
     OPLAT_CHECK(store_fits(table, selection.device_id, selection.setting_ids.front(), fits));
     return fail(Code::Interrupted,
-                "interrupted while learning kernels; how kernels add up is stored; 'oplat fit "
-                "--only kernels' goes on");
+                "{}; how kernels add up is stored; 'oplat fit --only kernels' goes on",
+                learned.error().message);
   }
   if (!learned) return fail(learned.error());
   std::int64_t bytes = 0;
@@ -70,8 +91,16 @@ Result<FitResult> fit(const FitRequest& request, Events& events) {
   result.device = selection.device;
   result.setting = selection.setting;
   Fits fits;
-  if (request.composition)
-    OPLAT_CHECK(fit_composition(table, selection, request.how, result, fits));
+  if (request.composition) {
+    predict::FitRequest how = request.how;
+    if (request.keep_groups && how.groups.empty()) {
+      OPLAT_TRY(groups, predict::kept_groups(table, selection));
+      how.groups = std::move(groups);
+      if (!how.groups.empty())
+        events.note("groups of models are those of the fit before; --groups sets others");
+    }
+    OPLAT_CHECK(fit_composition(table, selection, how, result, fits));
+  }
   if (request.kernels) OPLAT_CHECK(fit_kernels(table, selection, request, events, result, fits));
   if (fits.empty()) {
     const bool both = !result.no_composition.empty() && !result.no_kernels.empty();
@@ -102,7 +131,10 @@ namespace {
 
 Status try_update(const Session& session, table::Table& table, Events& events) {
   OPLAT_TRY(selection, select_rows(table, rows_of(session)));
-  OPLAT_TRY(models, predict::LeaveOneOut::prepare(table, selection, {}));
+  predict::FitRequest how;
+  OPLAT_TRY(groups, predict::kept_groups(table, selection));
+  how.groups = std::move(groups);
+  OPLAT_TRY(models, predict::LeaveOneOut::prepare(table, selection, std::move(how)));
   const std::optional<predict::CompositionFit> fit = models.without("");
   if (!fit) return {};
   const std::string record = predict::encode(*fit);
@@ -130,7 +162,9 @@ Result<UnseenByFit> UnseenByFit::create(const table::Table& table,
   if (!selection.fit) return unseen;
   OPLAT_TRY(load, predict::load_of_models(table, selection));
   if (load.timings > most_models) return unseen;
-  OPLAT_TRY(models, predict::LeaveOneOut::prepare(table, selection, {}));
+  predict::FitRequest how;
+  how.groups = selection.fit->groups;
+  OPLAT_TRY(models, predict::LeaveOneOut::prepare(table, selection, std::move(how)));
   unseen.settings_ = selection.setting_ids;
   unseen.models_ = std::make_shared<const predict::LeaveOneOut>(std::move(models));
   return unseen;

@@ -24,9 +24,11 @@ struct FitRequest {
   predict::RowFilter rows = {.has_mismatch_flag = false};
   bool composition = true;       ///< how kernels add up
   bool kernels = true;           ///< how long kernels take that were not measured
-  predict::FitRequest how = {};  ///< of the composition
-  LearnOptions learn = {};       ///< of the kernels
-  bool store = true;             ///< false: the table is only read
+  predict::FitRequest how = {};  ///< of the composition; see `keep_groups`
+  /// Whether the groups are those of the fit before, where `how` names none.
+  bool keep_groups = true;
+  LearnOptions learn = {};  ///< of the kernels
+  bool store = true;        ///< false: the table is only read
 };
 
 /// What the kernels' own rows taught.
@@ -58,8 +60,9 @@ Result<FitResult> fit(const FitRequest& request, Events& events);
 predict::RowFilter rows_of(const Session& session);
 
 /// What a campaign ends with: the composition of the session's rows, fitted anew to all whole
-/// models of the table, each a group of its own. Without any, or once `events` are cancelled, the
-/// table stays as it is. What goes wrong is a warning: what was measured is not lost by it.
+/// models of the table, in the groups of the fit before. Without any, or once `events` are
+/// cancelled, the table stays as it is. What goes wrong is a warning: what was measured is not lost
+/// by it.
 void update_composition(const Session& session, table::Table& table, Events& events);
 
 /// Rows as they answer for models of the table: by a composition that did not see the model.

@@ -12,6 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxScores = 100'000;
+constexpr std::size_t kMaxGroups = 1'000'000;
 constexpr double kMaxNs = 1e15;
 constexpr double kMaxBytes = 1e18;
 constexpr double kMaxSpread = 5;
@@ -85,6 +86,23 @@ CoefficientCovariance read_covariance(const Json& json, Reader& reader) {
   return covariance;
 }
 
+std::map<std::string, std::string> read_groups(const Json& json, Reader& reader) {
+  std::map<std::string, std::string> groups;
+  const auto object = json.find("groups");
+  if (object == json.end() || !object->is_object() || object->size() > kMaxGroups) {
+    reader.complain("groups", "is not an object of texts");
+    return groups;
+  }
+  for (const auto& [model, group] : object->items()) {
+    if (!group.is_string()) {
+      reader.complain("groups", "holds what is not a text");
+      return groups;
+    }
+    groups.emplace(model, group.get<std::string>());
+  }
+  return groups;
+}
+
 }  // namespace
 
 std::string encode(const CompositionFit& fit) {
@@ -104,8 +122,10 @@ std::string encode(const CompositionFit& fit) {
                      {"sd_log", fit.sd_log},
                      {"covariance", fit.covariance.lower},
                      {"measured_correlation", fit.measured_correlation},
-                     {"scores", fit.scores}};
-  return json.dump();
+                     {"scores", fit.scores},
+                     {"groups", fit.groups}};
+  // Names of files need not be UTF-8: those are replaced, and the text stays JSON.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 Result<CompositionFit> decode_composition(std::string_view text) {
@@ -124,11 +144,12 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMaxNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMaxNs, kMaxNs);
-  if (steps_back < 1) fit.covariance = read_covariance(json, reader);
-  if (steps_back < 2) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
-  if (steps_back < 4) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
+  if (steps_back < 1) fit.groups = read_groups(json, reader);
+  if (steps_back < 2) fit.covariance = read_covariance(json, reader);
+  if (steps_back < 3) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
+  if (steps_back < 5) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
   fit.scale_int8 =
-      steps_back < 3 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
+      steps_back < 4 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
   fit.sd_log = reader.number(json, "sd_log", 0, kMaxSpread);
   fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
   if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {

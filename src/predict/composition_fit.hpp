@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ struct CompositionFit {
   /// |ln(measured / predicted)| in units of the predicted spread, of each calibration model
   /// predicted from a fit without its group; ascending.
   std::vector<double> scores;
+  /// As FitRequest::groups that it was made with, so that the next fit has the same.
+  std::map<std::string, std::string> groups = {};
   friend bool operator==(const CompositionFit&, const CompositionFit&) = default;
 };
 
@@ -41,11 +44,13 @@ inline constexpr double kMinScale = 0.01;
 inline constexpr double kMaxScale = 100;
 
 /// Name of the format in the table's fit record.
-inline constexpr std::string_view kCompositionFormat = "oplat.composition/5";
-/// Read too, newest first: as written before coefficients had a covariance, before there was c2,
-/// while one scale stood for all kernels, and before there was a scale.
-inline constexpr std::array<std::string_view, 4> kFormerCompositionFormats = {
-    "oplat.composition/4", "oplat.composition/3", "oplat.composition/2", "oplat.composition/1"};
+inline constexpr std::string_view kCompositionFormat = "oplat.composition/6";
+/// Read too, newest first: as written before groups were kept, before coefficients had a
+/// covariance, before there was c2, while one scale stood for all kernels, and before there was a
+/// scale.
+inline constexpr std::array<std::string_view, 5> kFormerCompositionFormats = {
+    "oplat.composition/5", "oplat.composition/4", "oplat.composition/3", "oplat.composition/2",
+    "oplat.composition/1"};
 
 /// JSON text (docs/reference/table-format.md), so that it can be read without this program.
 std::string encode(const CompositionFit& fit);

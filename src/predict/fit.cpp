@@ -54,6 +54,10 @@ constexpr double kMaxRatioToSum = 1000;
 /// would grow with the third power of the number of models.
 constexpr std::size_t kMaxFolds = 32;
 
+/// Models of one file name are one model in other shapes up to this ratio of their weights: what a
+/// runtime folds into constants differs a little from shape to shape.
+constexpr double kSameWeights = 1.01;
+
 /// Models that a message names.
 constexpr std::size_t kMaxNamed = 5;
 
@@ -159,6 +163,9 @@ class Fitting {
   };
 
   Status collect();
+  /// Groups by the request, else by the identity of models: what it is to one plan is not known of
+  /// the plan in another shape, so that the name of the file and its weights tell (docs/adr/0057).
+  void name_groups();
   Status add_sums(FitCandidate& candidate);
   [[nodiscard]] std::vector<const FitCandidate*> without(const std::set<std::string>& groups) const;
   [[nodiscard]] Fitted fit(const std::vector<const FitCandidate*>& models) const;
@@ -239,10 +246,6 @@ Status Fitting::collect() {
     candidate.row = row;
     candidate.measured = *timing;
     candidate.plan = std::move(*plan);
-    const auto group = request_.groups.find(row.row.name);
-    // Models of one file name, in other shapes, are of one group too.
-    candidate.group_name = group == request_.groups.end() ? row.row.name : group->second;
-    candidate.group = (group == request_.groups.end() ? "model " : "group ") + candidate.group_name;
     candidate.half_width = 0.5 * (timing->ci_high_ns - timing->ci_low_ns) / timing->median_ns;
     candidate.calibrates = timing->blocks >= 2 && candidate.half_width <= request_.max_half_width;
     OPLAT_CHECK(add_sums(candidate));
@@ -257,10 +260,40 @@ Status Fitting::collect() {
   }
   std::stable_sort(models_.begin(), models_.end(),
                    [](const auto& a, const auto& b) { return a.row.row.name < b.row.row.name; });
+  name_groups();
   std::map<std::string_view, std::size_t> number;
   for (FitCandidate& model : models_)
     model.fold = number.emplace(model.group, number.size()).first->second % kMaxFolds;
   return {};
+}
+
+void Fitting::name_groups() {
+  std::map<std::string_view, std::vector<FitCandidate*>> of_name;
+  for (FitCandidate& model : models_) {
+    const std::string& name = model.row.row.name;
+    const auto group = request_.groups.find(name);
+    if (group == request_.groups.end()) {
+      of_name[name].push_back(&model);
+      continue;
+    }
+    model.group_name = group->second;
+    model.group = "group " + model.group_name;
+  }
+  for (auto& [name, models] : of_name) {
+    std::stable_sort(models.begin(), models.end(), [](const auto* a, const auto* b) {
+      return a->plan.weight_bytes < b->plan.weight_bytes;
+    });
+    int number = 1;
+    double first = models.front()->plan.weight_bytes;
+    for (FitCandidate* model : models) {
+      if (model->plan.weight_bytes > kSameWeights * first) {
+        ++number;
+        first = model->plan.weight_bytes;
+      }
+      model->group_name = number == 1 ? std::string(name) : fmt::format("{} ({})", name, number);
+      model->group = fmt::format("model {} {}", number, name);
+    }
+  }
 }
 
 std::vector<const FitCandidate*> Fitting::without(const std::set<std::string>& groups) const {
@@ -368,6 +401,7 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
     if (error.noise_variance > error.variance(fit.measured_correlation, fit.sd_log)) continue;
     fit.scores.push_back(error.score(fit.measured_correlation, fit.sd_log));
   }
+  fit.groups = request_.groups;
   // Without a model that was predicted, nothing is known better than without a fit.
   if (fit.scores.empty()) fit.sd_log = std::max(fit.sd_log, kCompositionSd);
   std::sort(fit.scores.begin(), fit.scores.end());
@@ -481,6 +515,16 @@ Result<FitResult> Fitting::run() {
 Result<FitResult> fit_composition(const table::Table& table, const Selection& selection,
                                   const FitRequest& request) {
   return Fitting(table, selection, request).run();
+}
+
+Result<std::map<std::string, std::string>> kept_groups(const table::Table& table,
+                                                       const Selection& selection) {
+  OPLAT_TRY(found,
+            table.find_fit(kCompositionFormat, selection.device_id, selection.setting_ids.front()));
+  std::map<std::string, std::string> groups;
+  if (!found) return groups;
+  if (auto fit = decode_composition(found->fit.blob)) groups = std::move(fit->groups);
+  return groups;
 }
 
 struct LeaveOneOut::Impl {

@@ -21,7 +21,9 @@ namespace oplat::predict {
 
 struct FitRequest {
   /// Model file name -> group. Models of one group (sizes and precisions of one family) are left
-  /// out together, since they share kernels; a model without an entry is a group of its own.
+  /// out together, since they share kernels. A model without an entry is a group of its own, with
+  /// those that are the same in other shapes: of its file name, with weights of as many bytes to
+  /// 1 %. Others of that name, in other folders, are groups of theirs.
   std::map<std::string, std::string> groups;
   double level = 0.9;  ///< of the intervals of the models left out
   /// Models whose own confidence interval is wider than this, relative, calibrate nothing. All
@@ -62,6 +64,11 @@ struct FitResult {
 /// those.
 Result<FitResult> fit_composition(const table::Table& table, const Selection& selection,
                                   const FitRequest& request);
+
+/// The groups that the table's fit of the selection was made with, also of a fit that newer rows
+/// have overtaken; none without a fit, or with a damaged one.
+Result<std::map<std::string, std::string>> kept_groups(const table::Table& table,
+                                                       const Selection& selection);
 
 /// Fits to all whole models of a table but one, for predictions that did not see it.
 class LeaveOneOut {

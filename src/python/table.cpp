@@ -488,7 +488,10 @@ FitResult fit_table(TableHandle& handle, bool composition, bool kernels, const T
   request.composition = composition;
   request.kernels = kernels;
   if (options) request.rows.options = *options;
-  if (groups) request.how.groups = *groups;
+  if (groups) {
+    request.how.groups = *groups;
+    request.keep_groups = false;
+  }
   if (max_half_width) {
     if (!(*max_half_width >= 0 && *max_half_width <= 1))
       raise({Code::Usage, fmt::format("max_half_width: {} is not from 0 to 1", *max_half_width)});

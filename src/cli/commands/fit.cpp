@@ -35,6 +35,7 @@ Result<int> run_fit(const FitFlags& flags) {
   if (!flags.groups_file.empty()) {
     OPLAT_TRY(groups, app::read_groups_file(flags.groups_file, "model file name"));
     request.how.groups = std::move(groups);
+    request.keep_groups = false;
   }
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::fit(request, events));
@@ -70,9 +71,11 @@ void add_fit(const Command& app) {
       .one_of({"composition", "kernels"});
   add_learn_options(command, flags->request.learn);
   command
-      .add_option("--groups", flags->groups_file,
-                  "file of lines MODEL<tab>GROUP; cross-validation leaves out the models of a "
-                  "group together (default: each model on its own)")
+      .add_option(
+          "--groups", flags->groups_file,
+          "file of lines MODEL<tab>GROUP, kept with the fit; cross-validation leaves out "
+          "the models of a group together (default: the groups of the fit before, else each "
+          "model on its own; an empty file forgets them)")
       .type_name("FILE");
   command
       .add_option("--level", flags->request.how.level, "confidence level of the printed intervals")

@@ -267,6 +267,7 @@ TEST(CompositionRecord, SurvivesItsText) {
   fit.sd_log = 0.021;
   fit.measured_correlation = 0.2;
   fit.scores = {0.1, 0.9, 1.7};
+  fit.groups = {{"a.onnx", "small"}, {"b \"quoted\".onnx", "large"}};
   EXPECT_EQ(must(decode_composition(encode(fit))), fit);
   fit.curve->own.reset();
   EXPECT_EQ(must(decode_composition(encode(fit))), fit);
@@ -307,12 +308,28 @@ TEST(CompositionRecord, OneOfTheTimeBeforeCoefficientsWereUnsureIsRead) {
   EXPECT_FALSE(fit.curve->earliest);
 }
 
+TEST(CompositionRecord, OneOfTheTimeBeforeGroupsWereKeptHasNone) {
+  const CompositionFit fit = must(decode_composition(
+      R"({"schema":"oplat.composition/5","c0_ns":1,"c1_ns":2,"c2_ns_per_byte":0.5,"scale":1.5,"scale_int8":1.25,"curve":null,"sd_log":0.04,"covariance":[4,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"measured_correlation":0.3,"scores":[]})"));
+  EXPECT_EQ(fit.covariance.at(kC0, kC0), 4);
+  EXPECT_THAT(fit.groups, IsEmpty());
+}
+
+TEST(CompositionRecord, NamesThatAreNotUtf8AreReplacedNotThrown) {
+  CompositionFit fit;
+  fit.groups = {{"\xff.onnx", "group"}};
+  EXPECT_TRUE(decode_composition(encode(fit)));
+}
+
 TEST(CompositionRecord, RubbishIsRefusedNotBelieved) {
   CompositionFit fit;
   const std::string good = encode(fit);
   for (
       const std::string& text :
-      {std::string(), std::string("null"), std::string("[]"), good.substr(0, good.size() / 2),
+      {std::string(),
+       std::string("null"),
+       std::string("[]"),
+       good.substr(0, good.size() / 2),
        std::string("{\"schema\":\"oplat.composition/3\"}"),
        std::string(
            R"({"schema":"oplat.composition/2","c0_ns":1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
@@ -334,6 +351,10 @@ TEST(CompositionRecord, RubbishIsRefusedNotBelieved) {
            R"({"schema":"oplat.composition/5","c0_ns":1,"c1_ns":0,"c2_ns_per_byte":0,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"covariance":[-1,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"measured_correlation":0.3,"scores":[]})"),
        std::string(
            R"({"schema":"oplat.composition/5","c0_ns":1,"c1_ns":0,"c2_ns_per_byte":0,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"covariance":[1,5,1,0,0,0,0,0,0,0,0,0,0,0,0],"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/6","c0_ns":1,"c1_ns":0,"c2_ns_per_byte":0,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"covariance":[1,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"measured_correlation":0.3,"scores":[]})"),
+       std::string(
+           R"({"schema":"oplat.composition/6","c0_ns":1,"c1_ns":0,"c2_ns_per_byte":0,"scale":1,"scale_int8":1,"curve":null,"sd_log":0.03,"covariance":[1,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"measured_correlation":0.3,"scores":[],"groups":{"a":3}})"),
        std::string(
            R"({"schema":"oplat.composition/1","c0_ns":-1,"c1_ns":0,"curve":null,"sd_log":0.03,"measured_correlation":0.3,"scores":[]})"),
        std::string(
@@ -363,10 +384,11 @@ class FitTest : public ::testing::Test {
   /// A model of `n` short kernels and some long ones, so that a time per kernel and a factor of all
   /// of them differ; measured at what the formula says times `factor`.
   void model(const std::string& name, int n, double factor = 1, double ci = 0.002,
-             bool under_load = false) {
+             bool under_load = false, double weights = 0, const std::string& identity = "") {
     table::Plan plan;
     plan.model = name;
-    plan.identity = "plan of " + name;
+    plan.identity = identity.empty() ? "plan of " + name : identity;
+    plan.weight_bytes = weights;
     const int more = 3 * n % 7;
     plan.kernels = {{"a", key(100), n}, {"b", key(200), more}};
     must(small_.table().put_plan(plan));
@@ -467,6 +489,42 @@ TEST_F(FitTest, AGroupIsLeftOutTogether) {
     if (left.group != "twins") continue;
     EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1 / 1.2, 0.01) << left.name;
   }
+}
+
+TEST_F(FitTest, ModelsOfOneFileNameAreOneGroupOnlyIfTheirWeightsAgree) {
+  for (int i = 0; i < 6; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
+  // The first two are one model with two batches; the third is another one of another folder.
+  model("model.onnx", 12, 1, 0.002, false, 4.000e6, "small, batch 1");
+  model("model.onnx", 14, 1, 0.002, false, 4.001e6, "small, batch 2");
+  model("model.onnx", 40, 1, 0.002, false, 9e6, "large");
+  std::vector<std::string> groups;
+  for (const LeftOutModel& left : must(fit()).left_out)
+    if (left.name == "model.onnx") groups.push_back(left.group);
+  EXPECT_THAT(groups,
+              ::testing::UnorderedElementsAre("model.onnx", "model.onnx", "model.onnx (2)"));
+  // Who says so has them all in one.
+  FitRequest request;
+  request.groups = {{"model.onnx", "family"}};
+  for (const LeftOutModel& left : must(fit(request)).left_out)
+    EXPECT_EQ(left.group, left.name == "model.onnx" ? "family" : left.name);
+}
+
+TEST_F(FitTest, GroupsAreKeptWithTheFitThoughNewerRowsOvertakeIt) {
+  for (int i = 0; i < 6; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
+  const auto selection = [&] {
+    return must(select_rows(small_.table(), {}, ir::Catalogue::own()));
+  };
+  EXPECT_THAT(must(kept_groups(small_.table(), selection())), IsEmpty());
+  FitRequest request;
+  request.groups = {{"net0.onnx", "twins"}, {"net1.onnx", "twins"}};
+  must(small_.table().put_fit(
+      device_, setting_, {std::string(kCompositionFormat), 0, encode(must(fit(request)).fit)}));
+  EXPECT_EQ(must(kept_groups(small_.table(), selection())), request.groups);
+  model("newer.onnx", 33);
+  EXPECT_FALSE(selection().fit) << "its rows are newer";
+  EXPECT_EQ(must(kept_groups(small_.table(), selection())), request.groups);
+  must(small_.table().put_fit(device_, setting_, {std::string(kCompositionFormat), 0, "rubbish"}));
+  EXPECT_THAT(must(kept_groups(small_.table(), selection())), IsEmpty());
 }
 
 TEST_F(FitTest, AModelWeighsByHowWellItIsKnown) {
