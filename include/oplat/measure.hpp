@@ -84,14 +84,21 @@ struct MeasuredModel {
   std::optional<InferenceTimes> inferences = {};
 };
 
+/// A model without a time.
+struct FailedModel {
+  std::string path;
+  Error error;  ///< its message names the file
+};
+
 struct MeasureResult {
   std::vector<MeasuredModel> models;  ///< those that have a time, in the order of the request
   Device device;
   Setting setting;
-  CampaignSummary summary;  ///< its refusals say why a model has no time
+  CampaignSummary summary;
+  std::vector<FailedModel> failed = {};  ///< the other models, likewise
 };
 
-/// Measures models end to end. A model that fails is a refusal in the summary. Code::Usage: an
+/// Measures models end to end. Of several models, one that fails is in `failed`. Code::Usage: an
 /// option that the runtime does not have; Code::Input: a model file; Code::Runtime: the runtime or
 /// the program `oplat`; Code::Refused, Code::Write: the table. Takes as long as the budget; call it
 /// from one thread at a time, on an otherwise quiet machine.

@@ -78,6 +78,8 @@ Result<MeasureResult> measure_models(const MeasureRequest& request, Events* even
   for (const auto& line : measured.measurement.models)
     result.models.push_back({line.path, line.batch, api::timing_of(line.timing), line.flags,
                              inferences_of(line.inferences)});
+  for (const auto& one : measured.measurement.failed)
+    result.failed.push_back({one.path, base::printable_error(one.error)});
   result.device = api::device_of(measured.measurement.device);
   result.setting = api::setting_of(measured.measurement.setting);
   result.summary = summary_of(measured.summary);

@@ -106,11 +106,13 @@ table::Environment environment_of(const Session& session) {
 
 Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const std::string> models,
                                               const ModelInputs& given, Events& events,
-                                              WithoutPlan without) {
+                                              WithoutPlan without,
+                                              std::vector<UnplannedModel>* unplanned) {
   std::vector<PlannedModel> planned;
   std::optional<Error> first;
+  std::int64_t asked_for = 0;
   for (const std::string& path : models) {
-    events.progress({.done = static_cast<std::int64_t>(planned.size()),
+    events.progress({.done = asked_for++,
                      .total = static_cast<std::int64_t>(models.size()),
                      .eta_s = std::nullopt,
                      .what = "planning",
@@ -121,6 +123,10 @@ Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const 
         !asked && without == WithoutPlan::Keep &&
         (asked.error().code == Code::Internal || asked.error().code == Code::Runtime);
     if (planless) asked = identity_alone(session, path, inputs);
+    if (!asked && unplanned != nullptr && asked.error().code != Code::Interrupted) {
+      unplanned->push_back({path, asked.error()});
+      continue;
+    }
     if (!asked) {
       // A flag that does not fit is the command's fault, and an interruption ends it.
       const bool of_model = asked.error().code == Code::Input ||

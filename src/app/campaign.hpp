@@ -35,12 +35,21 @@ struct PlannedModel {
 /// What to do with a model that the runtime runs and of which it gives no plan.
 enum class WithoutPlan { LeaveOut, Keep };
 
+/// A model that is left out, and why; the message names the file.
+struct UnplannedModel {
+  std::string path;
+  Error error;
+};
+
 /// Asks the runtime for the plan of each model, in order. All models get the
 /// same inputs. Of several models, one without a plan is left out with a warning; where a plan is
 /// not needed (Keep), one whose plan failed for the runtime's reasons is kept without kernels.
+/// `unplanned`, if not null, gets those that are left out, without a warning: one that fails with
+/// anything but Code::Interrupted, also if it is the only one or none is left.
 Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const std::string> models,
                                               const ModelInputs& inputs, Events& events,
-                                              WithoutPlan without = WithoutPlan::LeaveOut);
+                                              WithoutPlan without = WithoutPlan::LeaveOut,
+                                              std::vector<UnplannedModel>* unplanned = nullptr);
 /// Stores plans, and the hashes of models that consist of one file, so that a prediction need not
 /// read the model again.
 Status store_plans(table::Table& table, std::span<const PlannedModel> models);

@@ -17,20 +17,26 @@ struct MeasureRequest {
   std::string table;                ///< path; made if it is not there; empty: nothing is kept
   RuntimeRequest runtime;
   CampaignOptions campaign;  ///< `retry_refused` counts as set
+  bool per_op = false;       ///< also what kernels take inside each model
 };
 
-/// The models that have a time in `table`, under the session's setting, in their order.
+/// What `table` holds of `models` under the session's setting, in their order: those of `planned`
+/// that have a time, and why the others have none. `unplanned`: the models that have no plan;
+/// `summary`: of the campaign that measured the rest.
 Result<report::Measurement> measurement_of(const table::Table& table,
+                                           std::span<const std::string> models,
                                            std::span<const PlannedModel> planned,
-                                           const Session& session);
+                                           std::span<const UnplannedModel> unplanned,
+                                           const Session& session, const measure::Summary& summary);
 
 struct MeasureResult {
-  report::Measurement measurement;  ///< models that have a time, in the order of the request
+  report::Measurement measurement;  ///< every model of the request, with its time or its error
   measure::Summary summary;         ///< of this campaign; refusals say why a model has no time
 };
 
-/// Checks the runtime's name and the model files, starts the runtime, measures.
-/// A model that fails is a refusal, not an error.
+/// Checks the runtime's name and the model files, starts the runtime, measures. Of several models,
+/// one that fails is one with an error in the measurement, whatever it fails with; one model alone
+/// fails with it unless the runtime refuses to run it.
 Result<MeasureResult> measure_models(const MeasureRequest& request, Events& events);
 
 }  // namespace oplat::app

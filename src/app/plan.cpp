@@ -39,6 +39,11 @@ Result<std::vector<PlannedFile>> runtime_plans(const RuntimePlanRequest& request
                      .eta_s = std::nullopt,
                      .what = "planning",
                      .item = model});
+    if (events.cancelled()) {
+      planned.push_back(
+          {model, fail(Code::Interrupted, "{}: stopped before it was planned", model)});
+      break;
+    }
     planned.push_back({model, plan_one(session, model, request.inputs, events)});
     const auto& plan = planned.back().plan;
     if (!plan && plan.error().code == Code::Interrupted) break;

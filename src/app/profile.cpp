@@ -125,7 +125,7 @@ Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
   OPLAT_TRY(summary, run_campaign(session, keys, planned, request.campaign, table, events));
   OPLAT_CHECK(forget_earlier_plans(table, planned));
   ProfileResult result{request.table, std::move(summary)};
-  OPLAT_TRY(measured, measurement_of(table, planned, session));
+  OPLAT_TRY(measured, measurement_of(table, request.models, planned, {}, session, result.summary));
   result.measured = std::move(measured);
   if (result.summary.interrupted) return result;
   std::int64_t done = 0;

@@ -3,6 +3,8 @@
 #include "app/runtimes.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 
 #include "app/model_inputs.hpp"
 #include "base/text.hpp"
@@ -39,6 +41,14 @@ report::RuntimeList::Runtime state_of(const runtimes::RuntimeEntry& entry,
   return state;
 }
 
+/// The name of the format of a model file.
+Result<std::string_view> format_of(const std::string& model) {
+  OPLAT_CHECK(check_model_file(model));
+  OPLAT_TRY(source, base::Source::open(model));
+  OPLAT_TRY(reader, formats::reader_for(source));
+  return reader->name();
+}
+
 }  // namespace
 
 Result<report::RuntimeList> list_runtimes(const RuntimesRequest& request, Events& events) {
@@ -56,15 +66,22 @@ Result<std::string> runtime_for(std::span<const std::string> models, Events& eve
   std::vector<std::string> readers;
   for (const runtimes::RuntimeEntry& entry : runtimes::runtimes())
     if (!entry.reads.empty()) readers.emplace_back(entry.name);
+  // Of several models, one that is none says nothing of the runtime, and gets its error later.
+  std::optional<Error> bad;
+  const std::string* good = nullptr;
   for (const std::string& model : models) {
-    OPLAT_CHECK(check_model_file(model));
-    OPLAT_TRY(source, base::Source::open(model));
-    OPLAT_TRY(reader, formats::reader_for(source));
-    std::erase_if(readers, [&, format = reader->name()](const std::string& name) {
+    const auto format = format_of(model);
+    if (!format) {
+      if (!bad) bad = format.error();
+      continue;
+    }
+    if (good == nullptr) good = &model;
+    std::erase_if(readers, [&](const std::string& name) {
       const auto& reads = runtimes::find_runtime(name)->reads;
-      return std::find(reads.begin(), reads.end(), format) == reads.end();
+      return std::find(reads.begin(), reads.end(), *format) == reads.end();
     });
   }
+  if (good == nullptr) return fail(*bad);
   std::vector<std::string> installed;
   std::string install;
   for (const std::string& name : readers) {
@@ -73,7 +90,7 @@ Result<std::string> runtime_for(std::span<const std::string> models, Events& eve
     if (state.available) installed.push_back(name);
     install += fmt::format("\n  {}: {}", name, state.install);
   }
-  const std::string first = base::printable(models.front(), 400);
+  const std::string first = base::printable(*good, 400);
   if (installed.size() > 1)
     return fail(Code::Usage, "--runtime is required: {} are installed and read {}",
                 base::join(installed, " and "), first);

@@ -650,7 +650,9 @@ Result<ProfileResult> profile_space(const ProfileRequest& request, Events& event
   OPLAT_CHECK(forget_earlier_plans(table, planned));
   warn_of_small_budget(request, profile.report(), summary, events);
   ProfileResult result{request.table, std::move(summary)};
-  OPLAT_TRY(measured, measurement_of(table, planned, session));
+  std::vector<std::string> paths;
+  for (const PlannedModel& model : planned) paths.push_back(model.path);
+  OPLAT_TRY(measured, measurement_of(table, paths, planned, {}, session, result.summary));
   result.measured = std::move(measured);
   // Without a row there is nothing to fit.
   if (result.summary.interrupted || profile.report().measured == 0) {

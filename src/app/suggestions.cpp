@@ -2,8 +2,13 @@
 #include "app/suggestions.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <utility>
 
+#include "base/files.hpp"
 #include "base/shell.hpp"
+#include "formats/format_reader.hpp"
 #include "runtimes/protocol.hpp"
 
 namespace oplat::app {
@@ -54,6 +59,24 @@ std::string profile_command(const std::string& model, const ModelInputs& inputs,
   for (const auto& [name, value] : asked.options)
     if (!value.empty()) add(words, "--option", fmt::format("{}={}", name, value));
   return base::shell_command(words);
+}
+
+std::string suggested_runtime(const std::string& model) {
+  // A message is not worth reading more.
+  constexpr std::uint64_t kMaxRead = std::uint64_t{256} << 20;
+  std::string format;
+  if (auto bytes = base::read_file(model, kMaxRead)) {
+    const auto reader = formats::reader_for(base::Source::from_bytes(model, *std::move(bytes)));
+    if (reader) format = (*reader)->name();
+  }
+  const std::string extension = std::filesystem::path(model).extension().string();
+  if (format.empty() && extension == ".pdmodel") format = "paddle";
+  if (format.empty() && !extension.empty()) format = extension.substr(1);
+  for (const runtimes::RuntimeEntry& entry : runtimes::runtimes()) {
+    if (std::find(entry.reads.begin(), entry.reads.end(), format) != entry.reads.end())
+      return std::string(entry.name);
+  }
+  return "onnxruntime";
 }
 
 Result<std::string> fit_command(const table::Table& table, const predict::Selection& selection) {

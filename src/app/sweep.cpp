@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -64,30 +63,6 @@ void add_error(SweepResult& result, const std::vector<std::string>& models, cons
   if (!result.first_error) result.first_error = error;
 }
 
-/// The reasons of the models of a campaign. Models of one file name have theirs in order; those
-/// that are one model share one.
-class Reasons {
- public:
-  explicit Reasons(const measure::Summary& summary) : budget_ended_(summary.budget_ended) {
-    for (const auto& refusal : summary.refusals) of_name_[refusal.key].push_back(&refusal.reason);
-  }
-  std::string next(const std::string& model) {
-    const std::string name = std::filesystem::path(model).filename().string();
-    const auto found = of_name_.find(name);
-    if (found == of_name_.end())
-      return budget_ended_ ? "it has no time; set a larger --budget, unless a warning says why"
-                           : "it could not be measured";
-    std::size_t& used = used_[name];
-    const auto& reasons = found->second;
-    return *reasons[std::min(used++, reasons.size() - 1)];
-  }
-
- private:
-  bool budget_ended_;
-  std::map<std::string, std::vector<const std::string*>> of_name_;
-  std::map<std::string, std::size_t> used_;
-};
-
 void add_lines(SweepResult& result, const std::vector<std::string>& models, const SweepPlace& place,
                const report::Measurement& measurement, const measure::Summary& summary) {
   if (result.sweep.setting.runtime.empty()) {
@@ -97,7 +72,8 @@ void add_lines(SweepResult& result, const std::vector<std::string>& models, cons
   result.refusals.insert(result.refusals.end(), summary.refusals.begin(), summary.refusals.end());
   result.interrupted = result.interrupted || summary.interrupted;
   result.budget_ended = result.budget_ended || summary.budget_ended;
-  Reasons reasons(summary);
+  result.unmeasured += summary.kernels.left + summary.models.left;
+  result.rough += summary.kernels.few + summary.models.few;
   for (const std::string& model : models) {
     const auto line = std::find_if(measurement.models.begin(), measurement.models.end(),
                                    [&](const auto& one) { return one.path == model; });
@@ -108,7 +84,14 @@ void add_lines(SweepResult& result, const std::vector<std::string>& models, cons
       point.latency_ns = line->timing.median_ns;
       point.inferences = line->inferences;
     } else {
-      point.error = reasons.next(model);
+      const auto failure = std::find_if(measurement.failed.begin(), measurement.failed.end(),
+                                        [&](const auto& one) { return one.path == model; });
+      const Error error =
+          failure != measurement.failed.end()
+              ? failure->error
+              : Error{Code::Runtime, "it has no time; a warning says why it was left out"};
+      point.error = error.message;
+      if (!result.first_error) result.first_error = error;
     }
     result.sweep.points.push_back(std::move(point));
   }

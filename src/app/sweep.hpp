@@ -29,6 +29,8 @@ struct SweepResult {
   std::vector<measure::Refusal> refusals;  ///< why models have no time
   bool interrupted = false;
   bool budget_ended = false;         ///< before every point was precise
+  std::int64_t unmeasured = 0;       ///< models and rows of kernels that it left without a time
+  std::int64_t rough = 0;            ///< those that have fewer blocks than the minimum
   std::optional<Error> first_error;  ///< of a point, in their order
 };
 

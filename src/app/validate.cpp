@@ -30,6 +30,9 @@ Result<ModelRows> model_times(const ValidateRequest& request, const Session& ses
     OPLAT_TRY(stored, measured_models(table, planned, session.setting, session.device));
     rows = std::move(stored);
   }
+  if (request.need_inferences)
+    for (auto& row : rows)
+      if (row && !row->row.inferences) row.reset();
   std::vector<PlannedModel> lacking;
   for (std::size_t i = 0; i < planned.size(); ++i) {
     if (!rows[i]) lacking.push_back(planned[i]);
@@ -69,6 +72,7 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
   OPLAT_TRY(planned, plan_models(session, request.models, request.inputs, events));
   OPLAT_TRY(unseen, UnseenByFit::create(table, selection, kMaxModelsLeftOut));
   ValidateResult result;
+  result.unmeasured = request.models.size() - planned.size();
   OPLAT_TRY(rows, model_times(request, session, table, planned, result.refusals, events));
   predict::Validation& validation = result.validation;
   validation.level = request.level;
@@ -92,6 +96,7 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
     }
     validation.models.push_back(
         predict::beside(prediction, std::get<table::Timing>(rows[i]->row.outcome)));
+    validation.models.back().inferences = rows[i]->row.inferences;
     result.incomplete += validation.models.back().predicted_ns ? 0U : 1U;
   }
   return result;

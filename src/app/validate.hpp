@@ -16,15 +16,16 @@ struct ValidateRequest {
   ModelInputs inputs;               ///< of every model
   std::string table;                ///< path; only read
   RuntimeRequest runtime;
-  double level = 0.9;         ///< of the predicted interval
-  bool fitted = true;         ///< as predict::RowFilter
-  bool measure_anew = false;  ///< also models whose time the table holds
-  std::string record;         ///< what asked for it: stored with the scratch campaign
+  double level = 0.9;            ///< of the predicted interval
+  bool fitted = true;            ///< as predict::RowFilter
+  bool measure_anew = false;     ///< also models whose time the table holds
+  bool need_inferences = false;  ///< measure models whose single inferences the table lacks
+  std::string record;            ///< what asked for it: stored with the scratch campaign
 };
 
 struct ValidateResult {
   predict::Validation validation;          ///< of the models that have a measured time
-  std::size_t unmeasured = 0;              ///< models without one
+  std::size_t unmeasured = 0;              ///< models without one, or without a plan
   std::size_t incomplete = 0;              ///< models with kernels that have no estimate
   std::vector<measure::Refusal> refusals;  ///< why models were not measured now
 };

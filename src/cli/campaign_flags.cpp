@@ -85,6 +85,14 @@ void print_budget_end(const measure::Summary& summary, std::string_view way_on) 
       summary.kernels.total > 0 ? "rows" : "models", few, way_on));
 }
 
+void print_budget_end(const app::SweepResult& result, std::string_view way_on) {
+  if (!result.budget_ended || result.unmeasured + result.rough == 0) return;
+  print_message(fmt::format(
+      "the budget ended with {} models and rows unmeasured and {} with fewer blocks than the "
+      "minimum, over all points; {}",
+      result.unmeasured, result.rough, way_on));
+}
+
 std::string command_line() {
   std::string text = base::read_file("/proc/self/cmdline").value_or("");
   while (!text.empty() && text.back() == '\0') text.pop_back();

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "app/campaign.hpp"
+#include "app/sweep.hpp"
 #include "cli/command_line.hpp"
 
 namespace oplat::cli {
@@ -32,6 +33,7 @@ Result<app::CampaignOptions> campaign_options(const CampaignFlags& flags);
 /// Prints on stderr what a budget that ended left unmeasured, if anything, and
 /// how to continue.
 void print_budget_end(const measure::Summary& summary, std::string_view way_on);
+void print_budget_end(const app::SweepResult& result, std::string_view way_on);
 
 /// The command line of this process, for the record.
 std::string command_line();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "app/suggestions.hpp"
 #include "base/shell.hpp"
 #include "base/text.hpp"
 
@@ -121,10 +122,9 @@ std::string unknown_message(const CLI::App& command, const std::vector<std::stri
 
 /// The model that the command line names, for a command that is suggested.
 std::string named_model(const CLI::App& command) {
-  for (const char* name : {"MODEL", "--model"}) {
+  for (const char* name : {"MODEL", "--model", "A"}) {
     const CLI::Option* option = command.get_option_no_throw(name);
-    if (option != nullptr && !option->results().empty())
-      return base::shell_word(base::printable(option->results().front(), 400));
+    if (option != nullptr && !option->results().empty()) return option->results().front();
   }
   return "net.onnx";
 }
@@ -136,12 +136,13 @@ std::string required_message(const CLI::App& command, const std::string& what) {
                                : fmt::format("expected a command of {}: {}", full_name(command),
                                              base::join(commands, ", "));
   }
-  if (what == "--table is required")
+  if (what == "--table is required") {
+    const std::string model = named_model(command);
     return fmt::format(
         "{}: it names a latency table, as OPLAT_TABLE does; make one with: oplat profile --model "
-        "{} "
-        "--table net.oplat --runtime onnxruntime",
-        what, named_model(command));
+        "{} --table net.oplat --runtime {}",
+        what, base::shell_word(base::printable(model, 400)), app::suggested_runtime(model));
+  }
   return what;
 }
 

@@ -20,7 +20,7 @@ std::string_view words(GateOn on) {
     case GateOn::Point:
       return "the predicted latency";
     case GateOn::Upper:
-      return "the upper end of the predicted interval,";
+      return "the upper end of the predicted interval";
     case GateOn::Measured:
       return "the measured latency";
     case GateOn::P50:
@@ -32,7 +32,7 @@ std::string_view words(GateOn on) {
     case GateOn::Mean:
       return "the measured mean";
     case GateOn::Max:
-      return "the longest measured inference,";
+      return "the longest measured inference";
   }
   return "";
 }
@@ -93,9 +93,31 @@ Result<std::optional<Gate>> parse_gate(const GateFlags& flags, GateOn otherwise)
 }
 
 Status Gate::check(std::string_view subject, std::optional<double> ns) const {
-  if (!ns || *ns <= max_ns) return {};
-  return fail(Code::GateNotMet, "{}: {} {} is above --max-latency {}",
-              base::printable(subject, 400), words(on), base::duration_text(*ns), max_text);
+  if (!ns)
+    return fail(Code::GateNotMet, "{}: {} that --max-latency limits is not known",
+                base::printable(subject, 400), words(on));
+  if (*ns <= max_ns) return {};
+  return fail(Code::GateNotMet, "{}: {}{} {} is above --max-latency {}",
+              base::printable(subject, 400), words(on),
+              on == GateOn::Upper || on == GateOn::Max ? "," : "", base::duration_text(*ns),
+              max_text);
+}
+
+bool is_of_inferences(GateOn on) {
+  return on != GateOn::Point && on != GateOn::Upper && on != GateOn::Measured;
+}
+
+Status check_inferences(const Gate& gate, std::string_view subject,
+                        const std::optional<table::InferenceTimes>& times,
+                        std::string_view unknown_help) {
+  const auto ns = gated_ns(gate, times);
+  if (ns) return gate.check(subject, ns);
+  return fail(Code::GateNotMet, "{}: the {} that --max-latency limits is not known{}",
+              base::printable(subject, 400), name(gate.on),
+              times ? fmt::format(" of {} inferences; {} are needed; set a larger --budget or more "
+                                  "--blocks",
+                                  times->count, table::kMinForP99)
+                    : fmt::format("; {}", unknown_help));
 }
 
 Status report_gates(std::span<const Status> checks) {
@@ -111,7 +133,7 @@ Status report_gates(std::span<const Status> checks) {
 
 std::optional<double> gated_ns(const Gate& gate, const predict::Prediction& prediction) {
   if (gate.on != GateOn::Upper) return prediction.latency_ns;
-  return prediction.interval ? std::optional(prediction.interval->high) : prediction.latency_ns;
+  return prediction.interval ? std::optional(prediction.interval->high) : std::nullopt;
 }
 
 std::optional<double> gated_ns(const Gate& gate,

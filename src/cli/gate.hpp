@@ -52,18 +52,28 @@ struct Gate {
   GateOn on = GateOn::Point;
   std::string max_text;  ///< as typed: "5ms"
 
-  /// Code::GateNotMet if `ns` is above the limit; the message names `subject`, a model. A missing
-  /// number fails no gate: its command says elsewhere why it is missing.
+  /// Code::GateNotMet if `ns` is above the limit or not known; the message names `subject`, a
+  /// model.
   [[nodiscard]] Status check(std::string_view subject, std::optional<double> ns) const;
 };
 /// std::nullopt if no limit was given. Code::Usage: a time without a unit, a statistic without a
 /// limit. `otherwise`: the default of add_gate().
 Result<std::optional<Gate>> parse_gate(const GateFlags& flags, GateOn otherwise);
 
+/// As Gate::check() of the number of measured inferences that the gate limits. `unknown_help`: what
+/// to do where there is none of `times`.
+Status check_inferences(const Gate& gate, std::string_view subject,
+                        const std::optional<table::InferenceTimes>& times,
+                        std::string_view unknown_help);
+
 /// Prints every failure; Code::GateNotMet, without a further message, if there is one.
 Status report_gates(std::span<const Status> checks);
 
-/// The number of a prediction that the gate limits; std::nullopt while kernels are missing.
+/// Whether the gate limits a number of single measured inferences.
+bool is_of_inferences(GateOn on);
+
+/// The number of a prediction that the gate limits; std::nullopt while kernels are missing, and of
+/// a prediction without an interval its upper end.
 std::optional<double> gated_ns(const Gate& gate, const predict::Prediction& prediction);
 /// The number of measured inferences that the gate limits; std::nullopt if it is not known of them.
 std::optional<double> gated_ns(const Gate& gate,

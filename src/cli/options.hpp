@@ -59,7 +59,7 @@ struct RunOptions {
 void add_worker_option(const Command& command, std::optional<std::string>& to,
                        const Option& runtime);
 /// Whether --runtime must be given: of `Defaults`, runtime_request() looks for the one that fits.
-enum class RuntimeFlag { Required, Optional, Defaults };
+enum class RuntimeFlag { Required, Defaults };
 void add_run_options(const Command& command, RunOptions& to,
                      RuntimeFlag flag = RuntimeFlag::Required, Sweeps sweeps = Sweeps::No);
 

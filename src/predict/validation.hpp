@@ -20,6 +20,7 @@ struct ValidatedModel {
   std::optional<base::Interval> interval;
   table::Timing measured;
   std::vector<std::string> missing;
+  std::optional<table::InferenceTimes> inferences = std::nullopt;  ///< std::nullopt: not known
 
   /// predicted / measured - 1.
   [[nodiscard]] std::optional<double> signed_error() const;

@@ -202,11 +202,13 @@ Measurement measure_all(const nb::object& models, const std::string& runtime,
   auto made =
       events.run([&] { return app::measure_models(asked.request, events); }, CallLength::Long);
   std::vector<std::string> warnings = std::move(events.warnings);
-  add_refusals(made.summary, warnings);
-  if (made.summary.models.measured() == 0)
-    raise(
-        {Code::Runtime, fmt::format("no model could be measured{}{}", warnings.empty() ? "" : ": ",
-                                    warnings.empty() ? "" : warnings.back())});
+  const auto& failed = made.measurement.failed;
+  for (const auto& one : failed) warnings.push_back(base::printable_message(one.error.message));
+  if (made.measurement.models.empty()) {
+    const Code code = failed.empty() ? Code::Runtime : failed.front().error.code;
+    raise({code, fmt::format("no model could be measured{}{}", warnings.empty() ? "" : ": ",
+                             warnings.empty() ? "" : warnings.back())});
+  }
   Measurement result(std::move(made.measurement), made.summary);
   result.model.warnings = warnings;
   result.warnings = std::move(warnings);

@@ -725,7 +725,9 @@ void bind_table(nb::module_& module) {
                    "dict[str, str] | None = None, max_half_width: float | None = None) -> "
                    "FitResult"),
            "Learns how kernels add up, and how long unmeasured ones take; stores it in the file\n"
-           "and reopens the table. Ctrl-C stores what is finished. `max_half_width`: models whose\n"
+           "and reopens the table. Ctrl-C stores what is finished. `groups`: from the name of a "
+           "model\n"
+           "file to its group, kept with the fit; {} forgets them. `max_half_width`: models whose\n"
            "relative confidence interval is wider teach nothing; 0.1 is 10 %.")
       .def("validate", validate_table, "models"_a, "runtime"_a = "onnxruntime", "further"_a,
            nb::sig("def validate(self, models: oplat._types.Models, runtime: str = 'onnxruntime', "

@@ -26,7 +26,8 @@ constexpr Forms forms() {
                 std::is_same_v<Document, predict::Validation> ||
                 std::is_same_v<Document, MachineReport> || std::is_same_v<Document, ForeignReport>)
     return kFormsWithPage;
-  if constexpr (std::is_same_v<Document, PredictionList> || std::is_same_v<Document, PlanList>)
+  if constexpr (std::is_same_v<Document, PredictionList> || std::is_same_v<Document, PlanList> ||
+                std::is_same_v<Document, Measurement>)
     return kListForms;
   return kCommonForms;
 }

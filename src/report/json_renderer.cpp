@@ -20,6 +20,8 @@ Json word(const std::optional<Name>& value) {
   return value ? Json(name(*value)) : Json(nullptr);
 }
 
+}  // namespace
+
 Json kernels_of(const PredictionReport& report) {
   Json list = json_of(report.prediction.kernels);
   for (std::size_t i = 0; i < list.size(); ++i) {
@@ -52,6 +54,8 @@ Json operators_of(const predict::Diagnosis& diagnosis) {
                     {"bound", word(sum.bound)}});
   return list;
 }
+
+namespace {
 
 Json commands_of(const predict::Prediction& prediction) {
   Json commands = Json::array();
@@ -178,7 +182,8 @@ Json document(const predict::Validation& validation) {
                       {"measured", json_of(model.measured)},
                       {"signed_error", number(model.signed_error())},
                       {"inside_interval", inside ? Json(*inside) : Json(nullptr)},
-                      {"missing", model.missing}});
+                      {"missing", model.missing},
+                      {"inferences", json_of(model.inferences)}});
   }
   const predict::ValidationSummary summary = predict::summarise(validation.models);
   Json json;

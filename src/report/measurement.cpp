@@ -3,13 +3,17 @@
 #include "report/measurement.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
 
+#include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/csv.hpp"
 #include "report/documents.hpp"
 #include "report/json_documents.hpp"
+#include "report/model_lists.hpp"
+#include "report/text_prediction.hpp"
 #include "report/text_table.hpp"
 #include "report/text_values.hpp"
 
@@ -17,6 +21,21 @@ namespace oplat::report {
 namespace {
 
 using MeasuredLine = Measurement::Line;
+using FailedLine = Measurement::Failure;
+
+/// Calls one of both for every model that was asked for, in that order.
+void for_every_model(const Measurement& measurement, const auto& measured, const auto& failed) {
+  std::size_t position = 0;
+  auto line = measurement.models.begin();
+  auto failure = measurement.failed.begin();
+  for (; line != measurement.models.end() || failure != measurement.failed.end(); ++position) {
+    if (failure != measurement.failed.end() &&
+        (failure->position == position || line == measurement.models.end()))
+      failed(*failure++);
+    else
+      measured(*line++);
+  }
+}
 
 /// Times of single inferences of which all were kept.
 void print_inferences(const Measurement& measurement, std::ostream& out) {
@@ -35,8 +54,9 @@ void print_inferences(const Measurement& measurement, std::ostream& out) {
   } else {
     columns.push_back({"inferences/s", Align::Right});
   }
+  const std::size_t width = columns.size();
   TextTable table(std::move(columns));
-  for (const MeasuredLine& line : measurement.models) {
+  const auto add_measured = [&](const MeasuredLine& line) {
     const auto& times = line.inferences;
     const auto time = [&](auto member) {
       return times ? time_text(std::optional<double>((*times).*member)) : "-";
@@ -55,13 +75,28 @@ void print_inferences(const Measurement& measurement, std::ostream& out) {
       cells.push_back(rate_text(line.inferences_per_s()));
     }
     table.add(std::move(cells));
-  }
+  };
+  const auto add_failed = [&](const FailedLine& failure) {
+    std::vector<std::string> cells(width, "-");
+    cells.front() = base::printable(std::filesystem::path(failure.path).filename().string());
+    table.add(std::move(cells));
+  };
+  for_every_model(measurement, add_measured, add_failed);
   if (!table.empty()) table.print(out);
 }
 
 std::string blocks_text(const table::Timing& t) {
   return fmt::format("{} block{} in {} process{}", t.blocks, t.blocks == 1 ? "" : "s", t.processes,
                      t.processes == 1 ? "" : "es");
+}
+
+/// Where the time of a model goes, by the runtime's own profile.
+void print_in_model(const MeasuredLine& line, std::ostream& out) {
+  const predict::Prediction& prediction = line.in_model->prediction;
+  out << fmt::format("\n{}, inside the model by the runtime's own profile: {} of {} calls\n",
+                     base::printable(line.name), time_text(prediction.latency_ns),
+                     prediction.composition.n_kernels);
+  print_operators_and_costliest(*line.in_model, {}, out);
 }
 
 /// What the numbers above are of, and the statistic with the interval.
@@ -84,34 +119,63 @@ std::string footnote(const MeasuredLine& line) {
 
 void print_document(const Measurement& measurement, std::ostream& out) {
   print_inferences(measurement, out);
-  for (const MeasuredLine& line : measurement.models)
-    out << fmt::format("{}: {}\n", base::printable(line.name), footnote(line));
+  for_every_model(
+      measurement,
+      [&](const MeasuredLine& line) {
+        out << fmt::format("{}: {}\n", base::printable(line.name), footnote(line));
+      },
+      [&](const FailedLine& failure) {
+        out << base::printable_message(failure.error.message) << "\n";
+      });
   if (!measurement.models.empty())
     out << fmt::format("[1] {}, with its confidence interval; predictions are of this time\n",
                        kBlockStatistic);
+  for (const MeasuredLine& line : measurement.models)
+    if (line.in_model) print_in_model(line, out);
+}
+
+std::vector<Json> entries_of(const Measurement& measurement) {
+  std::vector<Json> models;
+  const auto add_measured = [&](const MeasuredLine& line) {
+    const table::Timing& t = line.timing;
+    models.push_back(
+        {{"model", line.path},
+         {"batch", line.batch},
+         {"inferences", json_of(line.inferences)},
+         {"inferences_per_s", line.inferences_per_s()},
+         {"image_ns", line.image_ns()},
+         {"images_per_s", line.images_per_s()},
+         {"latency_ns", t.median_ns},
+         {"ci_ns", {t.ci_low_ns, t.ci_high_ns}},
+         {"ci_level", t.ci_level},
+         {"min_ns", t.min_ns},
+         {"p10_ns", t.p10_ns},
+         {"p90_ns", t.p90_ns},
+         {"sd_log", t.sd_log},
+         {"blocks", t.blocks},
+         {"processes", t.processes},
+         {"flags", line.flags},
+         {"by_operator", line.in_model ? operators_of(line.in_model->diagnosis) : Json(nullptr)},
+         {"kernels", line.in_model ? kernels_of(*line.in_model) : Json(nullptr)},
+         {"error", nullptr}});
+  };
+  const auto add_failed = [&](const FailedLine& failure) {
+    Json entry = {{"model", failure.path}};
+    for (const char* unknown :
+         {"batch", "inferences", "inferences_per_s", "image_ns", "images_per_s", "latency_ns",
+          "ci_ns", "ci_level", "min_ns", "p10_ns", "p90_ns", "sd_log", "blocks", "processes"})
+      entry[unknown] = nullptr;
+    entry["flags"] = Json::array();
+    entry["by_operator"] = nullptr;
+    entry["kernels"] = nullptr;
+    entry["error"] = {{"code", code_name(failure.error.code)}, {"message", failure.error.message}};
+    models.push_back(std::move(entry));
+  };
+  for_every_model(measurement, add_measured, add_failed);
+  return models;
 }
 
 Json json_document(const Measurement& measurement) {
-  Json models = Json::array();
-  for (const MeasuredLine& line : measurement.models) {
-    const table::Timing& t = line.timing;
-    models.push_back({{"model", line.path},
-                      {"batch", line.batch},
-                      {"inferences", json_of(line.inferences)},
-                      {"inferences_per_s", line.inferences_per_s()},
-                      {"image_ns", line.image_ns()},
-                      {"images_per_s", line.images_per_s()},
-                      {"latency_ns", t.median_ns},
-                      {"ci_ns", {t.ci_low_ns, t.ci_high_ns}},
-                      {"ci_level", t.ci_level},
-                      {"min_ns", t.min_ns},
-                      {"p10_ns", t.p10_ns},
-                      {"p90_ns", t.p90_ns},
-                      {"sd_log", t.sd_log},
-                      {"blocks", t.blocks},
-                      {"processes", t.processes},
-                      {"flags", line.flags}});
-  }
   return {{"schema", "oplat.measurement/1"},
           {"statistic", fmt::format("inferences: {}; latency_ns, min_ns, p10_ns and p90_ns: {}",
                                     kInferenceStatistic, kBlockStatistic)},
@@ -119,7 +183,7 @@ Json json_document(const Measurement& measurement) {
           {"runtime", measurement.setting.runtime},
           {"version", measurement.setting.version},
           {"threads", measurement.setting.threads},
-          {"models", std::move(models)}};
+          {"models", entries_of(measurement)}};
 }
 
 void write_csv(const Measurement& measurement, std::ostream& out) {
@@ -127,8 +191,8 @@ void write_csv(const Measurement& measurement, std::ostream& out) {
                    "min_block_ns", "p10_block_ns", "p90_block_ns", "sd_log",           "blocks",
                    "processes",    "flags",        "inferences",   "mean_ns",          "p50_ns",
                    "p90_ns",       "p99_ns",       "max_ns",       "inferences_per_s", "image_ns",
-                   "images_per_s"});
-  for (const MeasuredLine& line : measurement.models) {
+                   "images_per_s", "code",         "error"});
+  const auto add_measured = [&](const MeasuredLine& line) {
     const table::Timing& t = line.timing;
     const auto& times = line.inferences;
     const auto time = [&](auto member) {
@@ -154,8 +218,19 @@ void write_csv(const Measurement& measurement, std::ostream& out) {
                      time(&table::InferenceTimes::max_ns),
                      csv_number(line.inferences_per_s()),
                      csv_number(line.image_ns()),
-                     csv_number(line.images_per_s())});
-  }
+                     csv_number(line.images_per_s()),
+                     "",
+                     ""});
+  };
+  const auto add_failed = [&](const FailedLine& failure) {
+    constexpr std::size_t kColumns = 23;
+    std::vector<std::string> cells(kColumns);
+    cells.front() = csv_field(failure.path);
+    cells[kColumns - 2] = code_name(failure.error.code);
+    cells[kColumns - 1] = csv_field(failure.error.message);
+    out << csv_line(cells);
+  };
+  for_every_model(measurement, add_measured, add_failed);
 }
 
 }  // namespace oplat::report

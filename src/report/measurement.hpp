@@ -2,12 +2,15 @@
 /// Whole models, measured end to end.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
+#include "report/model_lists.hpp"
 #include "table/records.hpp"
 
 namespace oplat::report {
@@ -28,6 +31,9 @@ struct Measurement {
     table::Timing timing;  ///< what predictions are compared with; has the confidence interval
     std::vector<std::string> flags;
     std::optional<table::InferenceTimes> inferences = std::nullopt;  ///< std::nullopt: not known
+    /// Its kernels as the runtime's own profile of the model timed them, if asked for; the latency
+    /// is their sum.
+    std::optional<PredictionReport> in_model = std::nullopt;
     /// What one inference takes on average: the mean, or the block statistic where it is not known.
     [[nodiscard]] double mean_ns() const {
       return inferences ? inferences->mean_ns : timing.median_ns;
@@ -38,7 +44,14 @@ struct Measurement {
     }
     [[nodiscard]] double image_ns() const { return mean_ns() / static_cast<double>(batch); }
   };
-  std::vector<Line> models;
+  /// A model that was asked for and has no time.
+  struct Failure {
+    std::size_t position = 0;  ///< among all that were asked for, measured ones too, from 0
+    std::string path;
+    Error error;  ///< its message names the file
+  };
+  std::vector<Line> models;     ///< measured, in the order in which they were asked for
+  std::vector<Failure> failed;  ///< the others, likewise
   table::Device device;
   table::Setting setting;
 };

@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <map>
 #include <ostream>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/csv.hpp"
 #include "report/documents.hpp"
 #include "report/json_documents.hpp"
+#include "report/measurement.hpp"
 #include "report/text_table.hpp"
 #include "report/text_values.hpp"
 
@@ -51,6 +53,12 @@ std::vector<TextTable::Column> columns_of(const Sweep& sweep, bool several) {
   return columns;
 }
 
+/// What Point::latency_ns is.
+std::string_view sweep_statistic(const Sweep& sweep) {
+  if (!sweep.measured) return "predicted";
+  return sweep.means ? "mean of single inferences" : kBlockStatistic;
+}
+
 std::string sweep_interval_text(const std::optional<base::Interval>& interval) {
   return interval ? range_text(interval->low, interval->high) : "-";
 }
@@ -88,9 +96,10 @@ void print_document(const Sweep& sweep, std::ostream& out) {
   if (sweep.points.empty()) return;
   const bool several = has_several_models(sweep);
   out << fmt::format(
-      "{}{}, {} {} on {}\n", several ? "" : sweep_file_name(sweep.points.front().path) + ", ",
-      sweep.measured ? "measured" : "predicted", base::printable(sweep.setting.runtime),
-      base::printable(sweep.setting.version), base::printable(sweep.device.name));
+      "{}{}{}{} on {}\n", several ? "" : sweep_file_name(sweep.points.front().path) + ", ",
+      sweep.measured ? "measured, " : "predicted, ", base::printable(sweep.setting.runtime),
+      sweep.setting.version.empty() ? "" : " " + base::printable(sweep.setting.version),
+      base::printable(sweep.device.name));
   const BestPoints best = best_points(sweep);
   TextTable table(columns_of(sweep, several));
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
@@ -141,6 +150,7 @@ Json json_document(const Sweep& sweep) {
   }
   return {{"schema", "oplat.sweep/1"},
           {"source", sweep.measured ? "measured" : "predicted"},
+          {"statistic", std::string(sweep_statistic(sweep))},
           {"level", sweep.measured ? Json(nullptr) : Json(sweep.level)},
           {"device", sweep.device.name},
           {"runtime", sweep.setting.runtime},

@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "base/message.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/text_table.hpp"
 #include "report/text_values.hpp"
+#include "report/text_width.hpp"
 
 namespace oplat::report {
 namespace {
@@ -23,6 +25,8 @@ constexpr double kMuch = 0.2;
 /// ... and of a single kernel.
 constexpr double kSome = 0.05;
 constexpr std::size_t kShortKey = 100;
+/// The table of every kernel is of use from so many columns on.
+constexpr std::size_t kKernelTableColumns = 160;
 constexpr std::size_t kPredictionWholeKey = 1 << 16;
 constexpr std::size_t kLongName = 48;
 constexpr std::size_t kShortName = 28;
@@ -193,6 +197,35 @@ void print_costliest(const PredictionReport& report, const Options& options, std
   table.print(out);
 }
 
+/// Every kernel as print_costliest() has some: its table needs more columns than a terminal has.
+void print_kernel_lines(const PredictionReport& report, const Options& options, std::ostream& out) {
+  const predict::Prediction& prediction = report.prediction;
+  const auto& total = prediction.latency_ns;
+  TextTable table({{"share", Align::Right}, {"time", Align::Right}, {"kernel"}});
+  for (std::size_t i = 0; i < prediction.kernels.size(); ++i) {
+    const auto& kernel = prediction.kernels[i];
+    const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(i);
+    std::optional<double> ns;
+    if (kernel.latency_ns) ns = static_cast<double>(kernel.count) * *kernel.latency_ns;
+    table.add({ns && total && *total > 0 ? share_text(*ns / *total) : "-", time_text(ns),
+               more.label.text});
+    table.add({"", "",
+               fmt::format("  {}; {}", facts_text(more, {i, kernel.count, 1, 0}, kernel.source),
+                           kernel_name_text(kernel.name, kShortName))});
+    if (kernel.sd_log)
+      table.add({"", "",
+                 fmt::format(
+                     "  +-{}{}", percent_of_spread(kernel.sd_log),
+                     more.uncertainty_share
+                         ? fmt::format(", {} of the variance", share_text(*more.uncertainty_share))
+                         : "")});
+    if (!kernel.why.empty())
+      table.add({"", "", "  " + base::printable(kernel.why, kPredictionWholeKey)});
+    if (options.keys) table.add({"", "", "  " + base::printable(kernel.key, kPredictionWholeKey)});
+  }
+  if (!table.empty()) table.print(out);
+}
+
 void print_uncertainty(const PredictionReport& report, const Options& options, std::ostream& out) {
   const auto& uncertainty = report.diagnosis.uncertainty;
   if (!uncertainty) return;
@@ -318,6 +351,20 @@ std::string composition_text(const predict::Composition& composition) {
   return "not fitted (oplat fit does it, from measured models): the interval uses start values";
 }
 
+namespace {
+
+/// The command that measures another model into the table, in the setting of the rows.
+std::string profile_another(const predict::Prediction& p) {
+  std::vector<std::string> words = {"oplat", "profile", "--model", "MODEL"};
+  if (!p.table_path.empty()) words.insert(words.end(), {"--table", p.table_path.string()});
+  words.insert(words.end(), {"--runtime", p.setting.runtime});
+  if (p.setting.threads > 1)
+    words.insert(words.end(), {"--threads", std::to_string(p.setting.threads)});
+  return base::printable(base::shell_command(words), kPredictionWholeKey);
+}
+
+}  // namespace
+
 std::vector<std::string> remedy_lines(const PredictionReport& report, const Options& options) {
   std::vector<std::string> lines;
   if (!report.diagnosis.uncertainty) return lines;
@@ -332,9 +379,9 @@ std::vector<std::string> remedy_lines(const PredictionReport& report, const Opti
   if (uncertainty.mismatch > kMuch)
     lines.emplace_back("a narrower interval needs rows of the device and setting asked for");
   if (uncertainty.composition > kMuch && options.measures_here)
-    lines.emplace_back(p.composition.fitted || p.composition.left_out
-                           ? "a narrower interval needs more whole models: oplat profile --model"
-                           : "a narrower interval needs whole models: oplat profile --model");
+    lines.push_back(fmt::format("a narrower interval needs {}whole models: {}",
+                                p.composition.fitted || p.composition.left_out ? "more " : "",
+                                profile_another(p)));
   if (measure && !options.measures_here)
     lines.push_back(fmt::format(
         "a narrower interval needs rows of the kernels above: measure them on the device "
@@ -345,6 +392,12 @@ std::vector<std::string> remedy_lines(const PredictionReport& report, const Opti
                                 measure ? "measured" : "measured in more blocks",
                                 p.help.profile_command));
   return lines;
+}
+
+void print_operators_and_costliest(const PredictionReport& report, const Options& options,
+                                   std::ostream& out) {
+  print_operators(report.diagnosis, out);
+  print_costliest(report, options, out);
 }
 
 void print_prediction(const PredictionReport& report, const Options& options, std::ostream& out) {
@@ -366,8 +419,7 @@ void print_prediction(const PredictionReport& report, const Options& options, st
   print_notes(p.mismatch, p.warnings, paint, out);
   out << "\n";
   print_coverage(p, out);
-  print_operators(report.diagnosis, out);
-  print_costliest(report, options, out);
+  print_operators_and_costliest(report, options, out);
   print_uncertainty(report, options, out);
   print_movement(report.diagnosis, out);
   if (options.per_op) {
@@ -377,7 +429,11 @@ void print_prediction(const PredictionReport& report, const Options& options, st
         out << "  " << base::printable(key, kPredictionWholeKey) << "\n";
     }
     out << "\nkernels in order of execution\n";
-    print_kernel_table(report, options, out);
+    const std::size_t width = text_width(out);
+    if (width > 0 && width < kKernelTableColumns)
+      print_kernel_lines(report, options, out);
+    else
+      print_kernel_table(report, options, out);
   }
   out << fmt::format("\nplan: {}, {} kernel calls, {} of weights and activations\n",
                      base::printable(p.plan_source), p.composition.n_kernels,

@@ -42,6 +42,9 @@ std::string measured_text(const predict::MeasuredModel& measured);
 /// What would narrow the interval, one line each; empty if nothing would.
 std::vector<std::string> remedy_lines(const PredictionReport& report, const Options& options);
 
+/// The table by operator and the costliest kernels.
+void print_operators_and_costliest(const PredictionReport& report, const Options& options,
+                                   std::ostream& out);
 void print_prediction(const PredictionReport& report, const Options& options, std::ostream& out);
 void print_validation(const predict::Validation& validation, const Options& options,
                       std::ostream& out);

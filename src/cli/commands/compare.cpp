@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat compare A B
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "app/compare.hpp"
@@ -41,7 +43,12 @@ Result<int> run_compare(const CompareFlags& flags) {
   report::Comparison comparison;
   comparison.models = std::move(result.models);
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{comparison, {}}));
-  for (const auto& p : comparison.models) print_warnings(p.warnings, flags.verbosity);
+  std::vector<std::string> warnings;
+  for (const auto& p : comparison.models)
+    for (const std::string& warning : p.warnings)
+      if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+        warnings.push_back(warning);
+  print_warnings(warnings, flags.verbosity);
   for (const predict::Mismatch& one : result.mismatch) {
     print_message(fmt::format("mismatch: {}: asked for {}, rows have {}", one.field,
                               base::printable(one.asked), base::printable(one.used)));

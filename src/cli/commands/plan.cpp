@@ -95,16 +95,16 @@ Result<int> run_plan(const PlanFlags& flags) {
       return fail(Code::Usage, "--plan {} and --worker: use only one of them", flags.plan);
     return run_rules(flags, models);
   }
-  if (flags.run.runtime.empty() && !flags.run.worker)
-    return fail(
-        Code::Usage,
-        "a source of the plan is missing; set --runtime R, or --plan rules:NAME for fusion rules");
   OPLAT_TRY(inputs, model_inputs(flags.model_options));
-  OPLAT_TRY(runtime, runtime_request(flags.run));
+  TerminalEvents events(flags.verbosity);
+  auto found = runtime_request(flags.run, models, events);
+  if (!found && found.error().message.starts_with("--runtime is required"))
+    return fail(found.error().code, "{}; or set --plan rules:NAME for fusion rules",
+                found.error().message);
+  OPLAT_TRY(runtime, std::move(found));
   app::RuntimePlanRequest request;
   request.inputs = std::move(inputs);
   request.runtime = std::move(runtime);
-  TerminalEvents events(flags.verbosity);
   if (is_list(flags)) {
     OPLAT_TRY(planned, app::runtime_plans(request, models, events));
     events.finish();
@@ -129,7 +129,7 @@ void add_plan(const Command& app) {
       app.add_subcommand("plan", "list the kernels that a runtime executes for models");
   const auto flags = std::make_shared<PlanFlags>();
   add_models(command, flags->models, "model files (ONNX, Paddle, MNN)");
-  add_run_options(command, flags->run, RuntimeFlag::Optional);
+  add_run_options(command, flags->run, RuntimeFlag::Defaults);
   command.add_option("--plan", flags->plan,
                      "derive the plan by fusion rules, without the runtime: rules:NAME, "
                      "rules:NAME@VERSION or rules:FILE.yaml (docs/reference/fusion-rules.md)");

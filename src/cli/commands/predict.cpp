@@ -104,8 +104,8 @@ report::PredictionList::Entry entry_of(app::ModelPrediction&& one,
   return entry;
 }
 
-/// Lines of JSON appear one by one; other forms, and files, once all is known. What is done when
-/// somebody interrupts is printed.
+/// Lines of JSON are printed one by one; other forms once all is known. What is done when somebody
+/// interrupts is printed.
 Result<int> run_list(const PredictFlags& flags, const std::optional<Gate>& gate) {
   OPLAT_TRY(models, listed_models(flags.models));
   OPLAT_CHECK(check_out(flags.form, models));
@@ -116,7 +116,12 @@ Result<int> run_list(const PredictFlags& flags, const std::optional<Gate>& gate)
     return fail(Code::Usage, "{}: shows one model; --format json has the kernels of each",
                 flags.per_op ? "--per-op" : "--keys");
   OPLAT_TRY(each, request_of(flags));
-  const bool by_line = flags.form.form() == "jsonl" && flags.form.out.empty();
+  const bool by_line = flags.form.form() == "jsonl";
+  std::optional<ReportStream> lines;
+  if (by_line) {
+    OPLAT_TRY(stream, ReportStream::create(flags.form));
+    lines.emplace(std::move(stream));
+  }
   TerminalEvents events(flags.verbosity);
   report::PredictionList list;
   ListWarnings warnings;
@@ -131,12 +136,13 @@ Result<int> run_list(const PredictFlags& flags, const std::optional<Gate>& gate)
         if (!by_line) return {};
         report::PredictionList line = std::exchange(list, {});
         events.finish();
-        return print_report(flags.form, report::ReportModel{std::move(line), {}});
+        return lines->print(report::ReportModel{std::move(line), {}});
       },
       events);
   events.finish();
   if (!done && done.error().code != Code::Interrupted) return fail(done.error());
-  if (!by_line) OPLAT_CHECK(print_report(flags.form, report::ReportModel{std::move(list), {}}));
+  if (lines) OPLAT_CHECK(lines->finish());
+  if (!lines) OPLAT_CHECK(print_report(flags.form, report::ReportModel{std::move(list), {}}));
   warnings.print(flags.verbosity);
   if (!done) return fail(done.error());
   return first ? exit_code(*first) : int{kDone};
@@ -161,10 +167,11 @@ Result<int> run_predict_sweep(const PredictFlags& flags, const app::SweepAxes& a
   std::vector<Status> checks;
   for (const auto& point : result.sweep.points) {
     if (!gate) break;
-    const bool upper = gate->on == GateOn::Upper && point.interval;
+    std::optional<double> high;
+    if (point.interval) high = point.interval->high;
     checks.push_back(gate->check(
         fmt::format("{} with threads {} and batch {}", point.path, point.threads, point.batch),
-        upper ? std::optional(point.interval->high) : point.latency_ns));
+        gate->on == GateOn::Upper ? high : point.latency_ns));
   }
   OPLAT_CHECK(report_gates(checks));
   return kDone;

@@ -60,6 +60,7 @@ Result<int> run_profile_sweep(const ProfileFlags& flags, const app::ProfileReque
   if (result.interrupted)
     return fail(Code::Interrupted,
                 "stopped; what was measured is kept; run the same command to resume");
+  print_budget_end(result, "run the same command to resume");
   if (result.first_error) return fail(*result.first_error);
   if (failed > 0)
     return fail(Code::Runtime,

@@ -32,12 +32,16 @@ struct ValidateFlags {
   GateFlags gate;
 };
 
-constexpr std::array kValidateGates = {GateOn::Measured, GateOn::Point, GateOn::Upper};
+constexpr std::array kValidateGates = {GateOn::Measured, GateOn::P50, GateOn::P90,   GateOn::P99,
+                                       GateOn::Mean,     GateOn::Max, GateOn::Point, GateOn::Upper};
 
-std::optional<double> gated_ns_of(const Gate& gate, const predict::ValidatedModel& model) {
-  if (gate.on == GateOn::Measured) return model.measured.median_ns;
-  if (gate.on == GateOn::Upper && model.interval) return model.interval->high;
-  return model.predicted_ns;
+Status check_gate(const Gate& gate, const predict::ValidatedModel& model) {
+  if (is_of_inferences(gate.on))
+    return check_inferences(gate, model.name, model.inferences, "replayed times have none");
+  if (gate.on == GateOn::Measured) return gate.check(model.name, model.measured.median_ns);
+  if (gate.on == GateOn::Point) return gate.check(model.name, model.predicted_ns);
+  return gate.check(model.name,
+                    model.interval ? std::optional(model.interval->high) : std::nullopt);
 }
 
 Result<int> run_validate(const ValidateFlags& flags) {
@@ -55,6 +59,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   request.level = flags.level;
   request.measure_anew = flags.measure_anew;
   request.fitted = !flags.unfitted;
+  request.need_inferences = gate && is_of_inferences(gate->on);
   request.record = command_line();
   OPLAT_TRY(result, app::validate(request, events));
   events.finish();
@@ -68,7 +73,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   std::vector<Status> checks;
   if (gate)
     for (const predict::ValidatedModel& model : validation.models)
-      checks.push_back(gate->check(model.name, gated_ns_of(*gate, model)));
+      checks.push_back(check_gate(*gate, model));
   const Status gates = report_gates(checks);
   if (result.unmeasured > 0) {
     return fail(Code::Runtime, "{} of {} models could not be measured and are left out above",

@@ -33,6 +33,37 @@ TEST_F(ModelsTest, PlanIsTheRuntimes) {
   EXPECT_THAT(other.error().message, HasSubstr("holds no plan of it"));
 }
 
+/// Cancels once so many models are planned.
+class StopsPlanning : public CollectedEvents {
+ public:
+  explicit StopsPlanning(int after) : after_(after) {}
+  void progress(const Progress& progress) override {
+    if (progress.what == "planning") ++planning_;
+  }
+  bool cancelled() override { return planning_ > after_; }
+
+ private:
+  int after_;
+  int planning_ = 0;
+};
+
+TEST_F(ModelsTest, PlansThatWereMadeBeforeAnInterruptionAreKept) {
+  RuntimePlanRequest request;
+  request.runtime = replay();
+  StopsPlanning events(2);
+  const auto planned =
+      runtime_plans(request, {path(kModel), path("gone.onnx"), path(kModel), path(kModel)}, events);
+  ASSERT_TRUE(planned) << planned.error().message;
+  ASSERT_EQ(planned->size(), 3U) << "nobody waits for the fourth";
+  EXPECT_TRUE((*planned)[0].plan);
+  ASSERT_FALSE((*planned)[1].plan);
+  EXPECT_EQ((*planned)[1].plan.error().code, Code::Input);
+  ASSERT_FALSE((*planned)[2].plan);
+  EXPECT_EQ((*planned)[2].plan.error().code, Code::Interrupted);
+  StopsPlanning at_once(-1);
+  EXPECT_FALSE(runtime_plans(request, {path(kModel)}, at_once)) << "no runtime is started";
+}
+
 TEST_F(ModelsTest, MeasureKeepsATableOnlyIfOneIsNamed) {
   MeasureRequest request;
   request.models = {path(kModel)};
@@ -49,6 +80,60 @@ TEST_F(ModelsTest, MeasureKeepsATableOnlyIfOneIsNamed) {
     EXPECT_EQ(result->summary.kernels.total, 0);
   }
   EXPECT_TRUE(std::filesystem::exists(path("kept.oplat")));
+}
+
+TEST_F(ModelsTest, OfSeveralModelsTheOnesThatFailHaveTheirErrors) {
+  MeasureRequest request;
+  request.models = {path("gone.onnx"), path(kModel), write("other.onnx", {"not recorded"}),
+                    path(kModel)};
+  request.runtime = replay();
+  const auto result = measure_models(request, events_);
+  ASSERT_TRUE(result) << result.error().message;
+  const report::Measurement& measurement = result->measurement;
+  ASSERT_EQ(measurement.models.size(), 2U);
+  EXPECT_EQ(measurement.models[1].path, path(kModel));
+  ASSERT_EQ(measurement.failed.size(), 2U);
+  EXPECT_EQ(measurement.failed[0].position, 0U);
+  EXPECT_EQ(measurement.failed[0].error.code, Code::Input);
+  EXPECT_EQ(measurement.failed[0].error.message, path("gone.onnx") + ": no such file");
+  EXPECT_EQ(measurement.failed[1].position, 2U);
+  EXPECT_EQ(measurement.failed[1].path, path("other.onnx"));
+  EXPECT_THAT(measurement.failed[1].error.message, HasSubstr("holds no plan of it"));
+  EXPECT_THAT(events_.warnings, ::testing::IsEmpty()) << "the entries say it";
+
+  request.models = {path("gone.onnx"), path("gone, too.onnx")};
+  const auto none = measure_models(request, events_);
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_TRUE(none->measurement.models.empty());
+  ASSERT_EQ(none->measurement.failed.size(), 2U);
+  EXPECT_EQ(none->measurement.failed[1].position, 1U);
+  EXPECT_EQ(none->measurement.device.name, "bench");
+  request.models.pop_back();
+  EXPECT_FALSE(measure_models(request, events_)) << "one model alone is the command's error";
+}
+
+TEST_F(ModelsTest, ValidateCountsModelsWithoutAPlanAsUnmeasured) {
+  ProfileRequest profiled;
+  profiled.models = {path(kModel)};
+  profiled.table = path("t.oplat");
+  profiled.runtime = replay();
+  ASSERT_TRUE(profile(profiled, events_));
+  ValidateRequest request;
+  request.models = {path(kModel), write("other.onnx", {"not recorded"})};
+  request.table = path("t.oplat");
+  request.runtime = replay();
+  const auto result = validate(request, events_);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->validation.models.size(), 1U);
+  EXPECT_EQ(result->unmeasured, 1U);
+  // A gate on percentiles has the model measured, though the table holds its time.
+  events_.measuring = 0;
+  request.need_inferences = true;
+  const auto inferences = validate(request, events_);
+  ASSERT_TRUE(inferences) << inferences.error().message;
+  EXPECT_GT(events_.measuring, 0);
+  ASSERT_EQ(inferences->validation.models.size(), 1U);
+  EXPECT_FALSE(inferences->validation.models[0].inferences) << "replayed times have none";
 }
 
 TEST_F(ModelsTest, MeasureSaysWhenItWasCancelled) {

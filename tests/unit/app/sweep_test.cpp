@@ -47,6 +47,59 @@ TEST_F(SweepTest, ReplayedPointsAreComparedByBlocksWhichIsSaid) {
   EXPECT_THAT(events_.warnings, Contains(HasSubstr("single inferences of some points")));
 }
 
+TEST_F(SweepTest, BatchesAreComparedByImage) {
+  {
+    auto table = must(table::Table::open(path("recorded.oplat"), table::Mode::Write));
+    const auto device = must(table.devices()).front().first;
+    const auto setting = must(table.settings()).front().first;
+    for (const auto& [batch, ns] : {std::pair(2, 200'000.0), std::pair(4, 480'000.0)}) {
+      table::Plan plan;
+      plan.model = kModel;
+      plan.identity = fmt::format("{:032}", batch);
+      plan.batch = batch;
+      plan.kernels = {{"n0", key(batch), 1}};
+      must(table.put_plan(plan));
+      table::ModelRow row;
+      row.name = kModel;
+      row.plan_identity = plan.identity;
+      row.batch = batch;
+      row.outcome = test::timing(ns, 0.002);
+      must(table.put_model_row(device, setting, std::nullopt, row));
+    }
+  }
+  MeasureRequest request;
+  request.models = {path(kModel)};
+  request.runtime = replay();
+  const SweepResult result = must(measure_sweep(request, {{1}, {1, 2, 4}}, events_));
+  ASSERT_EQ(result.sweep.points.size(), 3U);
+  // 123 us, 200 us and 480 us of 1, 2 and 4 images.
+  const auto near = [](std::optional<double> number, double by_hand) {
+    ASSERT_TRUE(number);
+    EXPECT_NEAR(*number, by_hand, by_hand / 100);
+  };
+  near(result.sweep.points[0].image_ns(), 123'000);
+  near(result.sweep.points[1].image_ns(), 100'000);
+  near(result.sweep.points[2].image_ns(), 120'000);
+  near(result.sweep.points[0].images_per_s(), 8130);
+  near(result.sweep.points[1].images_per_s(), 10'000);
+  near(result.sweep.points[2].images_per_s(), 8333);
+  const report::BestPoints best = report::best_points(result.sweep);
+  EXPECT_THAT(best.latency, ElementsAre(true, false, false));
+  EXPECT_THAT(best.throughput, ElementsAre(false, true, false));
+}
+
+TEST_F(SweepTest, AModelThatIsNoneIsThePointsErrorAndNoOthers) {
+  MeasureRequest request;
+  request.models = {path("gone.onnx"), path(kModel)};
+  request.runtime = replay();
+  const SweepResult result = must(measure_sweep(request, {{1}, {1}}, events_));
+  ASSERT_EQ(result.sweep.points.size(), 2U);
+  EXPECT_THAT(result.sweep.points[0].error, HasSubstr("no such file"));
+  EXPECT_TRUE(result.sweep.points[1].latency_ns);
+  ASSERT_TRUE(result.first_error);
+  EXPECT_EQ(result.first_error->code, Code::Input);
+}
+
 TEST_F(SweepTest, EachModelHasItsOwnReason) {
   const std::string bytes = must(base::read_file(path(kModel), 1 << 20));
   {

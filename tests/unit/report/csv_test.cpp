@@ -51,14 +51,25 @@ TEST(Csv, ComparisonAndMeasurement) {
             "name,latency_ns,interval_lo_ns,interval_hi_ns\n"
             "net.onnx,1.2e+07,11500000.0,12600000.0\n"
             "big.onnx,1.8e+07,1.7e+07,1.9e+07\n");
-  EXPECT_EQ(rendered("csv", test::sample_measurement()),
-            "path,batch,median_ns,ci_low_ns,ci_high_ns,min_block_ns,p10_block_ns,p90_block_ns,sd_"
-            "log,blocks,processes,"
-            "flags,inferences,mean_ns,p50_ns,p90_ns,p99_ns,max_ns,inferences_per_s,image_ns,"
-            "images_per_s\n"
-            "models/"
-            "a.onnx,2,1e+06,980000.0,1020000.0,9e+05,950000.0,1100000.0,0.02,5,1,ci_not_reached;"
-            "disturbed,200,1250000.0,1100000.0,1500000.0,1900000.0,4e+06,800.0,625000.0,1600.0\n");
+  EXPECT_EQ(
+      rendered("csv", test::sample_measurement()),
+      "path,batch,median_ns,ci_low_ns,ci_high_ns,min_block_ns,p10_block_ns,p90_block_ns,sd_"
+      "log,blocks,processes,"
+      "flags,inferences,mean_ns,p50_ns,p90_ns,p99_ns,max_ns,inferences_per_s,image_ns,"
+      "images_per_s,code,error\n"
+      "models/"
+      "a.onnx,2,1e+06,980000.0,1020000.0,9e+05,950000.0,1100000.0,0.02,5,1,ci_not_reached;"
+      "disturbed,200,1250000.0,1100000.0,1500000.0,1900000.0,4e+06,800.0,625000.0,1600.0,,\n");
+}
+
+TEST(Csv, AModelThatWasNotMeasuredHasItsError) {
+  const std::string text = rendered("csv", test::sample_measurement_with_failures());
+  const std::string none(21, ',');
+  EXPECT_THAT(text, ::testing::HasSubstr("\nnets/gone.onnx" + none +
+                                         "input,nets/gone.onnx: no such file\nmodels/a.onnx,2,"));
+  EXPECT_THAT(text, ::testing::HasSubstr("1600.0,,\nnets/odd.onnx" + none +
+                                         "runtime,"
+                                         "\"nets/odd.onnx: failed: no kernel \"\"Ralu\"\"\"\n"));
 }
 
 TEST(Csv, AMissingNumberIsAnEmptyField) {

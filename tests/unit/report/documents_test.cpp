@@ -434,6 +434,7 @@ TEST(SweepDocument, MarksWhatIsBest) {
   sweep.points[1].latency_ns = 5e6;
   const json document = json::parse(rendered("json", sweep));
   EXPECT_EQ(document["schema"], "oplat.sweep/1");
+  EXPECT_EQ(document["statistic"], "mean of single inferences");
   EXPECT_EQ(document["points"][1]["most_images_per_s"], true);
   EXPECT_EQ(document["points"][1]["images_per_s"], 800.0);
   EXPECT_EQ(document["points"][2]["lowest_latency"], true);

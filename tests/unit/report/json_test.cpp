@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -156,6 +157,11 @@ TEST(ValidationJson, Fields) {
   EXPECT_TRUE(doc["models"][1]["predicted_ns"].is_null());
   EXPECT_TRUE(doc["models"][1]["inside_interval"].is_null());
   EXPECT_EQ(doc["models"][1]["missing"], json::array({test::kCopy250}));
+  EXPECT_TRUE(doc["models"][1]["inferences"].is_null());
+  predict::Validation with_inferences = test::sample_validation();
+  with_inferences.models[0].inferences = *test::sample_measurement().models[0].inferences;
+  EXPECT_EQ(json::parse(rendered("json", with_inferences))["models"][0]["inferences"]["p99_ns"],
+            1.9e6);
   EXPECT_EQ(doc["summary"]["models"], 2);
   EXPECT_EQ(doc["summary"]["predicted"], 1);
   EXPECT_NEAR(doc["summary"]["mape"].get<double>(), 0.04, 1e-12);
@@ -198,7 +204,25 @@ TEST(OtherJson, Measurement) {
                                           {"sd_log", 0.02},
                                           {"blocks", 5},
                                           {"processes", 1},
-                                          {"flags", {"ci_not_reached", "disturbed"}}}})));
+                                          {"flags", {"ci_not_reached", "disturbed"}},
+                                          {"by_operator", nullptr},
+                                          {"kernels", nullptr},
+                                          {"error", nullptr}}})));
+}
+
+TEST(OtherJson, MeasurementHasAnEntryForEveryModelThatFailed) {
+  const json doc = json::parse(rendered("json", test::sample_measurement_with_failures()));
+  ASSERT_EQ(doc["models"].size(), 3U);
+  EXPECT_EQ(doc["models"][0]["model"], "nets/gone.onnx");
+  EXPECT_EQ(doc["models"][0]["error"],
+            (json{{"code", "input"}, {"message", "nets/gone.onnx: no such file"}}));
+  EXPECT_TRUE(doc["models"][0]["latency_ns"].is_null());
+  EXPECT_EQ(doc["models"][0].size(), doc["models"][1].size()) << "the same fields";
+  EXPECT_EQ(doc["models"][1]["latency_ns"], 1e6);
+  EXPECT_EQ(doc["models"][2]["error"]["code"], "runtime");
+  const std::string lines = rendered("jsonl", test::sample_measurement_with_failures());
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3);
+  EXPECT_EQ(json::parse(lines.substr(0, lines.find('\n'))), doc["models"][0]);
 }
 
 TEST(OtherJson, MeasurementWithoutSingleInferencesHasNone) {

@@ -99,6 +99,15 @@ inline report::Measurement sample_measurement() {
   return measurement;
 }
 
+/// The same between two models that failed.
+inline report::Measurement sample_measurement_with_failures() {
+  report::Measurement measurement = sample_measurement();
+  measurement.failed = {
+      {0, "nets/gone.onnx", {Code::Input, "nets/gone.onnx: no such file"}},
+      {2, "nets/odd.onnx", {Code::Runtime, "nets/odd.onnx: failed: no kernel \"Ralu\""}}};
+  return measurement;
+}
+
 template <class Subject>
 std::string rendered(const char* form, Subject subject, report::Options options = {}) {
   std::ostringstream out;

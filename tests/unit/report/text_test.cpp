@@ -170,6 +170,19 @@ TEST(Text, MeasurementSaysWhatSingleInferencesTake) {
       "confidence interval; predictions are of this time\n");
 }
 
+TEST(Text, MeasurementNamesEveryModelThatFailedInItsPlace) {
+  EXPECT_THAT(
+      rendered("text", test::sample_measurement_with_failures()),
+      HasSubstr(
+          "gone.onnx        -        -        -        -        -      -          -         -\n"
+          "a.onnx     1.25 ms  1.10 ms  1.50 ms  1.90 ms  4.00 ms      2     625 us      1600\n"
+          "odd.onnx         -        -        -        -        -      -          -         -\n"
+          "nets/gone.onnx: no such file\n"
+          "a.onnx: 200 inferences of 5 blocks in 1 process; "));
+  EXPECT_THAT(rendered("text", test::sample_measurement_with_failures()),
+              HasSubstr("\nnets/odd.onnx: failed: no kernel \"Ralu\"\n[1] median over"));
+}
+
 TEST(Text, MeasurementFlagsWhatItsInferencesDoNotSay) {
   report::Measurement measurement = test::sample_measurement();
   measurement.models[0].batch = 1;
@@ -193,6 +206,17 @@ TEST(Text, PerOpListsEveryKernel) {
                               "bound         of variance"));
   EXPECT_THAT(text, HasSubstr("gemm               1  5.00 ms  100.0 %  41.7 %        -  0.0016  "
                               "memory 160 %       97.2 %"));
+}
+
+TEST(Text, PerOpOfATerminalHasLinesForEachKernel) {
+  const std::string text =
+      rendered("text", test::sample_prediction(), {.per_op = true, .keys = true, .columns = 80});
+  const std::string kernels = text.substr(text.find("kernels in order of execution\n"));
+  EXPECT_THAT(kernels, HasSubstr("\n share     time  kernel\n"));
+  EXPECT_THAT(kernels, Not(HasSubstr("GFLOP/s    GB/s")));
+  EXPECT_THAT(kernels, HasSubstr("\n41.7 %  5.00 ms  "));
+  EXPECT_THAT(kernels, HasSubstr("+-100.0 %, 97.2 % of the variance\n"));
+  EXPECT_THAT(kernels, HasSubstr("a view: the runtime moves nothing"));
 }
 
 TEST(Text, ColourOnlyIfAsked) {
