@@ -64,6 +64,8 @@ struct Estimate {
 /// All in the median's unit.
 base::Interval bounds_around(double median, double sd_log, double quantile, double floor);
 
+/// Group of estimates of kernels that are of another kind than every row.
+inline constexpr std::string_view kExtrapolatedGroup = "extrapolated";
 /// Tier of what a row of unknown batch answers.
 inline constexpr std::string_view kOpenBatchTier = "twin";
 /// Spread of a row of fewer than two blocks, which has none of its own: the standard deviation

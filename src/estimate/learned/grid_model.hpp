@@ -48,6 +48,7 @@ struct LearnedAnswer {
   double sd_log = 0;
   Pattern pattern;
   double outside = 0;              ///< Point::outside
+  bool strange = false;            ///< Point::strange, as far as the model does not say Shape of it
   std::optional<double> floor_ns;  ///< beyond the rows: Machine::floor_ns()
 };
 

@@ -52,7 +52,10 @@ Estimate estimate_of(const LearnedAnswer& answer) {
   estimate.sd_log = std::min(answer.sd_log, kMaxSd);
   const bool far = answer.pattern.kind >= PatternKind::Beyond || answer.outside > 0;
   estimate.source = far ? Source::Learned : Source::Interpolated;
-  estimate.group = far ? "learned" : "interpolated";
+  // What no row says of one such kernel it says of none: they err together.
+  estimate.group = answer.strange ? std::string(kExtrapolatedGroup)
+                   : far          ? "learned"
+                                  : "interpolated";
   estimate.tier = name(answer.pattern.kind);
   estimate.floor_ns = answer.floor_ns;
   return estimate;
@@ -220,7 +223,7 @@ class Learned final : public Estimator {
     const StateAnswer at = at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0));
     Estimate estimate;
     estimate.source = Source::Learned;
-    estimate.group = "learned";
+    estimate.group = kExtrapolatedGroup;
     const bool of_operator = first->kin == Relatives::Kin::Operator;
     estimate.tier = of_operator ? "other form" : "other operator";
     estimate.median_ns = at.median_ns;

@@ -268,6 +268,7 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   LearnedAnswer answer;
   answer.pattern.kind = PatternKind::Sparse;
   answer.outside = point->outside;
+  answer.strange = point->strange;
   if (point->outside > 0) answer.floor_ns = machine_.floor_ns(description.work, point->outside);
   Values values{};
   values[kTrees] = trees_.value(shape);
