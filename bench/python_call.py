@@ -1,21 +1,34 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a call from Python costs above the same call in C++: Table.predict() and Key().
+"""What a call from Python costs above the same call in C++: Table.predict(), oplat.Key() and as_objective(). Writes the section
+"Calling from Python" of docs/results/speed.md.
 
-usage: python_call.py [--build build/release] [--rounds 20] [--calls 200] TABLE MODEL
+MODEL's plan is in TABLE. Needs the targets oplat, oplat_python and python_call of a release build, and runs under .venv-python:
 
-MODEL's plan is in TABLE. Needs the targets oplat_python and python_call of a build with
-OPLAT_PYTHON=ON, and runs under .venv-python. Python and C++ take turns, a process of C++ a round;
-of each the fastest call counts, since other programs only ever add time.
+  scripts/build release oplat oplat_python python_call
+  .venv-python/bin/python bench/python_call.py TABLE MODEL
+
+Python and C++ take turns, a process of C++ a round; of each the fastest call counts, since other programs only ever add time.
 """
 import argparse
 import json
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from lib import speed_page, text  # noqa: E402
+from lib.entry import run_command  # noqa: E402
+from lib.oplat import ROOT, Failed, Oplat  # noqa: E402
+
 KEY = "Relu/14{}(f32[1,16])->(f32[1,16])"
+MOST_US = 5
+CALLS = {"predict": "`table.predict(path)`", "objective": "`table.as_objective()(path)`, next to the same", "key": "`oplat.Key(text)`"}
+IN_CPP = {"objective": "predict"}  # what the others are compared with
 
 
 def ns_of(calls, call):
@@ -29,32 +42,65 @@ def ns_of(calls, call):
     return best
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=Path("build/release"))
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--calls", type=int, default=1000)
-    parser.add_argument("table")
-    parser.add_argument("model")
-    asked = parser.parse_args()
-    sys.path.insert(0, str((asked.build / "python").resolve()))
+def measure(options):
+    """(Python, C++) in ns by name, a lambda that does nothing, kernels of the model."""
+    sys.path.insert(0, str((options.build / "python").resolve()))
     import oplat
 
-    table = oplat.Table(asked.table)
-    table.predict(asked.model)
-    nothing = ns_of(20 * asked.calls, lambda: None)
+    warnings.simplefilter("ignore")  # of the objective, whose predictions warn
+    table = oplat.Table(options.table)
+    kernels = len(table.predict(options.model).kernels)
+    objective = table.as_objective()
+    calls = {"predict": (options.calls, lambda: table.predict(options.model)), "objective": (options.calls, lambda: objective(options.model)),
+             "key": (20 * options.calls, lambda: oplat.Key(KEY))}
+    nothing = ns_of(20 * options.calls, lambda: None)
     python, cpp = {}, {}
-    for _ in range(asked.rounds):
-        said = subprocess.run([asked.build / "python_call", asked.table, asked.model, KEY, str(asked.calls)],
+    for _ in range(options.rounds):
+        said = subprocess.run([options.build / "python_call", options.table, options.model, KEY, str(options.calls)],
                               check=True, capture_output=True, text=True).stdout
         for name, ns in json.loads(said).items():
             cpp[name] = min(cpp.get(name, ns), ns)
-        for name, ns in (("predict", ns_of(asked.calls, lambda: table.predict(asked.model))),
-                         ("key", ns_of(20 * asked.calls, lambda: oplat.Key(KEY)))):
+        for name, (count, call) in calls.items():
+            ns = ns_of(count, call)
             python[name] = min(python.get(name, ns), ns)
-    print(f"{'call':10} {'Python':>12} {'C++':>12} {'difference':>12}   (a lambda and the clock: {nothing / 1e3:.2f} us)")
-    for name in cpp:
-        print(f"{name:10} {python[name] / 1e3:9.2f} us {cpp[name] / 1e3:9.2f} us {(python[name] - cpp[name]) / 1e3:9.2f} us")
+    return {name: (python[name], cpp[IN_CPP.get(name, name)]) for name in calls}, nothing, kernels
+
+
+def section(found, nothing, kernels, options, facts):
+    rows = [[CALLS[name], f"{python / 1e3:.2f} us", f"{cpp / 1e3:.2f} us",
+             *speed_page.target_row("", f"{(python - cpp) / 1e3:+.2f} us", f"<= {MOST_US} us", python - cpp <= MOST_US * 1e3)[1:]]
+            for name, (python, cpp) in found.items()]
+    return [facts, "", f"The model is {Path(options.model).name}, {kernels} kernels, planned by the table, which is open. The fastest of "
+            f"{options.rounds} x {options.calls} calls, of `oplat.Key` twenty times as many. A Python function that does nothing, and the clock "
+            f"around each call, take {nothing / 1e3:.2f} us of what Python takes.", "",
+            *text.table(["call", ">Python", ">C++", ">difference", ">target", ""], rows)]
+
+
+def run(options):
+    for name in ("python_call", "python/oplat"):
+        if not (options.build / name).exists():
+            raise Failed(f"{options.build / name} is missing; build it with scripts/build release oplat oplat_python python_call")
+    oplat = Oplat(options.build / "oplat")
+    load_before = text.load()
+    found, nothing, kernels = measure(options)
+    device = oplat.json("table", "info", Path(options.table).resolve())["populations"][0]["device"]
+    facts = speed_page.provenance("bench/python_call.py", device, oplat.version(), load_before)
+    lines = section(found, nothing, kernels, options, facts)
+    print("\n".join(lines))
+    if options.out != "-":
+        speed_page.write_section(options.out, speed_page.CALLING, lines)
+        print(f"wrote {options.out}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=ROOT / "build/release")
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--calls", type=int, default=1000)
+    parser.add_argument("--out", default=str(ROOT / "docs/results/speed.md"), help="page to write (default: docs/results/speed.md); -: print only")
+    parser.add_argument("table")
+    parser.add_argument("model")
+    run_command(run, parser.parse_args())
 
 
 if __name__ == "__main__":

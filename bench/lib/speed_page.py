@@ -5,11 +5,12 @@ from lib.sections import replace_section
 
 PREDICTING = "Predicting"
 MEASURING = "Measuring"
+CALLING = "Calling from Python"
 
 
 def write_section(path, heading, lines):
-    replace_section(path, "Speed", "How fast oplat predicts (`bench/speed.py`) and measures (`bench/throughput.py`); each command writes its section.",
-                    (PREDICTING, MEASURING), heading, lines)
+    replace_section(path, "Speed", "How fast oplat predicts (`bench/speed.py`) and measures (`bench/throughput.py`), and what a call from Python "
+                    "costs (`bench/python_call.py`); each command writes its section.", (PREDICTING, MEASURING, CALLING), heading, lines)
 
 
 def provenance(script, device, oplat, load_before):
