@@ -18,6 +18,7 @@
 #include "ir/work.hpp"
 #include "plan/inspection.hpp"
 #include "plan/plan.hpp"
+#include "plan/rules.hpp"
 
 namespace {
 
@@ -116,6 +117,18 @@ void plan_model(const ir::Graph& graph) {
   }
 }
 
+/// What rules make of it without a runtime, if they can tell.
+void derive_plan(const ir::Graph& graph) {
+  static const auto rules = plan::built_in_rules("onnxruntime", oplat::compat::rule_sets());
+  if (!rules) std::abort();
+  for (const char* block : {"block8", "block16"}) {
+    const auto derived = plan::plan_by_rules(graph, *rules, oplat::compat::catalogue(), {block});
+    if (!holds(derived)) continue;
+    for (const plan::PlanKernel& kernel : derived->kernels)
+      if (!ir::parse(kernel.key)) std::abort();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -135,7 +148,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)model->nodes();
   model->name_nodes();
   const auto graph = model->graph();
-  if (holds(graph)) plan_model(*graph);
+  if (holds(graph)) {
+    plan_model(*graph);
+    derive_plan(*graph);
+  }
+  if (const auto whole = onnx::reader().read_whole(source, shapes); holds(whole))
+    derive_plan(whole->graph);
   if (const auto bytes = model->bytes(); holds(bytes)) {
     const auto again = oplat::base::Source::from_bytes("again", *bytes);
     if (graph && model->data_bytes() == 0 && !onnx::Model::load(again)) std::abort();

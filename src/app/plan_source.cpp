@@ -118,8 +118,10 @@ Result<table::Plan> plan_for(const table::Table& table, predict::Selection& sele
   }
   auto plan = ask_runtime(selection, model, inputs, source.program, events);
   if (!plan && plan.error().code == Code::Runtime) {
-    return fail(Code::Runtime, "{}: the table {}, and the runtime could not make one: {}", model,
-                lack, plan.error().message);
+    const bool ruled = !rule_sets_for(selection.setting.runtime).empty();
+    return fail(Code::Runtime, "{}: the table {}, and the runtime could not make one: {}{}", model,
+                lack, plan.error().message,
+                ruled ? "; --plan rules derives one without the runtime" : "");
   }
   return plan;
 }

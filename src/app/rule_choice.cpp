@@ -122,7 +122,7 @@ std::string counts_text(const Candidate& one) {
 }
 
 void say_which(const std::vector<Candidate>& candidates, const Candidate& best,
-               const std::string& version, Events& events) {
+               const std::string& version, bool asked, Events& events) {
   const std::string why =
       version.empty() ? "the rows do not state their runtime's version"
                       : fmt::format("there are no rules for version {}", base::printable(version));
@@ -132,7 +132,11 @@ void say_which(const std::vector<Candidate>& candidates, const Candidate& best,
   const bool alike = std::none_of(candidates.begin(), candidates.end(), [&](const Candidate& one) {
     return fits_worse(one, best) || fits_worse(best, one);
   });
-  if (candidates.size() > 1 && alike && best.found == 0) {
+  if (candidates.size() == 1) {
+    // One that was asked for by its name, or the version of the rows.
+    if (!version.empty() && !asked && !best.name.ends_with("@" + version))
+      events.warn(fmt::format("{}: planned by {}", why, best.name));
+  } else if (alike && best.found == 0) {
     events.warn(
         fmt::format("{}, and no rules lead to any of the {} kernels in the table: planned by {}",
                     why, best.kernels, best.name));
@@ -140,6 +144,12 @@ void say_which(const std::vector<Candidate>& candidates, const Candidate& best,
     events.warn(fmt::format("{}: planned by {}, with which the table holds {}{}", why, best.name,
                             counts_text(best), others));
   }
+}
+
+void say_what_was_not_compared(const RulesModel& model, const std::string& name, Events& events) {
+  const auto rules = plan::rules_named(name, compat::rule_sets());
+  const std::string note = rules ? not_compared_note(model, *rules) : std::string();
+  if (!note.empty()) events.warn(note);
 }
 
 /// PaddleSlim asks Paddle-Lite's optimiser for sparse kernels, which rules cannot: they know no
@@ -198,23 +208,33 @@ Result<table::Plan> rule_plan(const table::Table& table, predict::Selection& sel
   OPLAT_CHECK(say_what_is_pruned(read, events));
   const std::string held = model_precision(read.graph);
   OPLAT_TRY(precision, plan_precision(table, selection, model, held, request.rows));
-  OPLAT_TRY(measured, predict::Predictor::create(table, selection, std::nullopt));
+  std::optional<predict::Predictor> measured;
+  if (names.size() > 1) {
+    OPLAT_TRY(created, predict::Predictor::create(table, selection, std::nullopt));
+    measured.emplace(std::move(created));
+  }
   std::vector<Candidate> candidates;
   for (const std::string& name : names) {
     OPLAT_TRY(rules, plan::rules_named(name, compat::rule_sets()));
-    const plan::RuleOptions options =
-        rules.options.contains(precision) ? plan::RuleOptions{precision} : plan::RuleOptions();
+    const std::vector<std::string> precisions = precision_options(rules);
+    const bool casts =
+        std::find(precisions.begin(), precisions.end(), precision) != precisions.end();
+    plan::RuleOptions options = casts ? plan::RuleOptions{precision} : plan::RuleOptions();
+    OPLAT_TRY(block,
+              plan::block_option(rules, selection.device.architecture, selection.device.isa));
+    if (block) options.insert(*block);
     OPLAT_TRY(made, plan_model_by_rules(read, rules, options));
-    if (options.empty() && precision != held)
+    if (!casts && precision != held)
       OPLAT_CHECK(set_precision(made.plan, precision, selection.setting.precision));
     Candidate& candidate = candidates.emplace_back();
     candidate.name = name;
     candidate.plan = std::move(made.plan);
-    OPLAT_CHECK(count(measured, candidate));
+    if (measured) OPLAT_CHECK(count(*measured, candidate));
   }
   // Newest first, and the first of equals is taken.
   const auto best = std::max_element(candidates.begin(), candidates.end(), fits_worse);
-  say_which(candidates, *best, selection.setting.version, events);
+  say_which(candidates, *best, selection.setting.version, !request.name.empty(), events);
+  say_what_was_not_compared(read, best->name, events);
   return std::move(best->plan);
 }
 

@@ -8,21 +8,19 @@
 #include "base/text.hpp"
 #include "compat/registry.hpp"
 #include "formats/batch.hpp"
-#include "formats/onnx.hpp"
 #include "plan/identity.hpp"
+#include "runtimes/device_facts.hpp"
 
 namespace oplat::app {
 namespace {
 
 /// As a runtime's plan says it: the batch that was asked for or that the model names, else what its
 /// inputs have in common.
-std::int64_t batch_of(const formats::FormatReader& reader, const base::Source& source,
-                      const ir::Graph& graph, const formats::ShapeOptions& shapes) {
+std::int64_t batch_of(const formats::FormatReader::Whole& whole,
+                      const formats::ShapeOptions& shapes) {
   if (shapes.batch) return *shapes.batch;
-  if (reader.name() == "onnx") {
-    auto model = formats::onnx::Model::load_structure(source);
-    if (model && model->specialise(shapes) && model->named_batch()) return *model->named_batch();
-  }
+  if (whole.named_batch) return *whole.named_batch;
+  const ir::Graph& graph = whole.graph;
   std::vector<formats::FedInput> fed;
   for (const ir::TensorId id : graph.inputs) {
     if (id == ir::kNoTensor) continue;
@@ -36,6 +34,13 @@ std::int64_t batch_of(const formats::FormatReader& reader, const base::Source& s
 
 }  // namespace
 
+std::vector<std::string> precision_options(const plan::RuleSet& rules) {
+  std::vector<std::string> precisions;
+  for (const std::string& option : rules.options)
+    if (!option.starts_with("block")) precisions.push_back(option);
+  return precisions;
+}
+
 Result<RulesAsked> rules_asked(const std::string& plan, const std::string& precision) {
   constexpr std::string_view kPrefix = "rules:";
   if (!plan.starts_with(kPrefix)) {
@@ -48,37 +53,52 @@ Result<RulesAsked> rules_asked(const std::string& plan, const std::string& preci
             plan::rules_named(std::string_view(plan).substr(kPrefix.size()), compat::rule_sets()));
   asked.set = std::move(set);
   if (precision.empty() || precision == "model") return asked;
-  if (!asked.set.options.contains(precision)) {
+  const std::vector<std::string> precisions = precision_options(asked.set);
+  if (std::find(precisions.begin(), precisions.end(), precision) == precisions.end()) {
     return fail(Code::Usage,
                 "--precision {}: the rules {} accept model (the precision of the model itself){}",
                 base::printable(precision), asked.set.name,
-                asked.set.options.empty()
-                    ? ""
-                    : " or " + base::join(std::vector<std::string>(asked.set.options.begin(),
-                                                                   asked.set.options.end()),
-                                          ", "));
+                precisions.empty() ? "" : " or " + base::join(precisions, ", "));
   }
   asked.options.insert(precision);
   return asked;
+}
+
+std::string not_compared_note(const RulesModel& model, const plan::RuleSet& rules) {
+  const std::vector<std::string> operators = plan::not_compared(model.graph, rules);
+  if (operators.empty()) return {};
+  return fmt::format(
+      "{}: the rules {} were never compared with the runtime on {}; its kernels may be others",
+      base::printable(model.path, 400), rules.name,
+      base::printable(base::join(operators, ", "), 400));
+}
+
+Result<std::string> add_machine(RulesAsked& asked) {
+  const table::Device device = runtimes::this_device();
+  OPLAT_TRY(block, plan::block_option(asked.set, device.architecture, device.isa));
+  if (!block) return std::string();
+  asked.options.insert(*block);
+  return fmt::format(
+      "the plan is that of this machine's instruction set, in which the runtime's layout of "
+      "convolutions has blocks of {} channels",
+      block->substr(std::string_view("block").size()));
 }
 
 Result<RulesModel> read_rules_model(const std::string& path, const formats::ShapeOptions& shapes) {
   RulesModel model{path, {}, {}, {}, 1};
   OPLAT_TRY(source, base::Source::open(path));
   OPLAT_TRY(reader, formats::reader_for(source));
-  OPLAT_TRY(fixed, reader->rewritten_batch(source, shapes));
-  if (fixed)
+  OPLAT_TRY(whole, reader->read_whole(source, shapes));
+  if (whole.rewritten_batch)
     return fail(Code::Usage,
                 "{}: --batch {} cannot be set: the model fixes its batch to {}, and rules have no "
                 "runtime that compares another one with it; export it with an open batch dimension",
-                path, *shapes.batch, *fixed);
-  OPLAT_TRY(resolved, reader->resolve(source, shapes));
-  OPLAT_TRY(graph, reader->read(source, shapes));
-  OPLAT_TRY(hash, plan::model_hash(source));
-  model.batch = batch_of(*reader, source, graph, shapes);
+                path, *shapes.batch, *whole.rewritten_batch);
+  OPLAT_TRY(hash, plan::model_hash(source, whole.siblings));
+  model.batch = batch_of(whole, shapes);
   model.hash = std::move(hash);
-  model.graph = std::move(graph);
-  model.shapes = std::move(resolved);
+  model.graph = std::move(whole.graph);
+  model.shapes = std::move(whole.resolved);
   return model;
 }
 
@@ -86,12 +106,12 @@ Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleS
                                       const plan::RuleOptions& options) {
   auto fused = plan::fuse(model.graph, rules, options);
   if (!fused) return fail_in(model.path, fused.error());
-  auto made = plan::plan_of_fused(*fused, rules, compat::catalogue());
+  auto made = plan::plan_of_fused(*fused, rules, compat::catalogue(), options);
   if (!made) return fail_in(model.path, made.error());
   made->model = std::filesystem::path(model.path).filename().string();
   made->identity = plan::rules_identity(model.hash, model.shapes, rules, options);
   made->batch = model.batch;
-  return RulesPlan{*std::move(made), *std::move(fused)};
+  return RulesPlan{*std::move(made), *std::move(fused), !plan::depends_on_blocks(rules)};
 }
 
 }  // namespace oplat::app

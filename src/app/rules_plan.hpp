@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "formats/format_reader.hpp"
 #include "plan/rules.hpp"
@@ -15,6 +16,8 @@ struct RulesAsked {
   plan::RuleSet set;
   plan::RuleOptions options;
 };
+/// Those of the set's options that are precisions.
+std::vector<std::string> precision_options(const plan::RuleSet& rules);
 Result<RulesAsked> rules_asked(const std::string& plan, const std::string& precision);
 
 /// A model file, read once for any number of rule sets.
@@ -29,8 +32,15 @@ Result<RulesModel> read_rules_model(const std::string& path, const formats::Shap
 
 struct RulesPlan {
   plan::Plan plan;  ///< complete: model, batch and identity too
-  ir::Graph fused;  ///< a node for each kernel of the plan
+  ir::Graph fused;
+  bool by_node = true;  ///< `fused` has a node for each kernel of the plan, in their order
 };
+/// A warning about operators of the model that the rules were never compared on; empty: none.
+std::string not_compared_note(const RulesModel& model, const plan::RuleSet& rules);
+
+/// Options that the instruction set of this machine decides; a sentence that says which, or empty.
+Result<std::string> add_machine(RulesAsked& asked);
+
 Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleSet& rules,
                                       const plan::RuleOptions& options);
 

@@ -15,6 +15,7 @@
 #include "compat/paddleslim/rules.hpp"
 #include "compat/tinynas/codec.hpp"
 #include "compat/tinynas/domain.hpp"
+#include "plan/onnxruntime/optimise.hpp"
 
 namespace oplat::compat {
 
@@ -53,7 +54,8 @@ std::span<const plan::RuleSet> rule_sets() {
     const char* file;
     std::string_view (*text)();
   };
-  static constexpr std::array kBuiltIn = {BuiltIn{"paddle-lite.yaml", paddleslim::lite_rules}};
+  static constexpr std::array kBuiltIn = {BuiltIn{"paddle-lite.yaml", paddleslim::lite_rules},
+                                          BuiltIn{"onnxruntime.yaml", plan::ort::rules_text}};
   static const std::vector<plan::RuleSet> sets = [] {
     std::vector<plan::RuleSet> all;
     for (const BuiltIn& one : kBuiltIn) {

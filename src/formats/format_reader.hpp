@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/files.hpp"
@@ -30,6 +31,29 @@ class FormatReader {
   [[nodiscard]] virtual int probe(std::string_view bytes) const = 0;
   [[nodiscard]] virtual Result<ir::Graph> read(const base::Source& source,
                                                const ShapeOptions& options) const = 0;
+  /// What a plan by rules asks of a model, in one go: the answers of the functions below.
+  struct Whole {
+    ir::Graph graph = {};
+    ShapeOptions resolved = {};
+    /// Of a dimension with the customary name of a batch, where the format has such names.
+    std::optional<std::int64_t> named_batch = {};
+    std::optional<std::int64_t> rewritten_batch = {};  ///< nothing else is there, then
+    std::vector<std::string> siblings = {};
+  };
+  [[nodiscard]] virtual Result<Whole> read_whole(const base::Source& source,
+                                                 const ShapeOptions& options) const {
+    Whole whole;
+    OPLAT_TRY(rewritten, rewritten_batch(source, options));
+    whole.rewritten_batch = rewritten;
+    if (rewritten) return whole;
+    OPLAT_TRY(resolved, resolve(source, options));
+    whole.resolved = std::move(resolved);
+    OPLAT_TRY(graph, read(source, options));
+    whole.graph = std::move(graph);
+    OPLAT_TRY(others, siblings(source));
+    whole.siblings = std::move(others);
+    return whole;
+  }
   /// Names of the further files that the model's bytes refer to, in order of first mention.
   [[nodiscard]] virtual Result<std::vector<std::string>> siblings(
       const base::Source& source) const = 0;

@@ -49,7 +49,12 @@ class Model {
                             const std::filesystem::path& data_folder = {});
   /// The graph without large weights and without external data, for questions about its structure,
   /// which cost little for models of any size. bytes() makes no sense of it.
-  static Result<Model> load_structure(const base::Source& source);
+  /// `left`: with the numbers of large integer constants, of which a key says whether they are
+  /// alike, or without any large ones.
+  enum class Left : std::uint8_t { Nothing, Integers };
+  static Result<Model> load_structure(const base::Source& source, Left left = Left::Nothing);
+  /// Whether no tensor lies in another file and none is sparse.
+  [[nodiscard]] bool is_self_contained() const;
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();

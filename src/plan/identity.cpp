@@ -14,6 +14,11 @@ Result<std::string> model_hash(const std::filesystem::path& path) {
 Result<std::string> model_hash(const base::Source& source) {
   OPLAT_TRY(reader, formats::reader_for(source));
   OPLAT_TRY(siblings, reader->siblings(source));
+  return model_hash(source, siblings);
+}
+
+Result<std::string> model_hash(const base::Source& source,
+                               const std::vector<std::string>& siblings) {
   base::Hasher hasher;
   hasher.add(source.bytes());
   for (const std::string& name : siblings) {

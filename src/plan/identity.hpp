@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
@@ -24,6 +25,9 @@ inline constexpr int kPlanFormat = 2;
 /// file hashes the bytes that were parsed: between two readings it may have been replaced, and a
 /// plan of the one content must not be stored under the hash of the other.
 Result<std::string> model_hash(const base::Source& source);
+/// The same where the names of those files are known.
+Result<std::string> model_hash(const base::Source& source,
+                               const std::vector<std::string>& siblings);
 /// The same of a file that is not open.
 Result<std::string> model_hash(const std::filesystem::path& path);
 

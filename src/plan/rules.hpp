@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -32,10 +33,13 @@ struct RuleSet {
   bool depth_first =
       false;  ///< kernels in the order in which a depth-first walk from the results leaves them
   std::set<std::string> options;  ///< names that passes may ask for
+  /// Operators of models whose plans were compared with the runtime's own; empty: not said.
+  std::set<std::string> compared;
   std::vector<std::shared_ptr<const RulePass>> passes;
 };
 
-/// What the user asks of an optimiser beyond its defaults: names of RuleSet::options ("fp16").
+/// What is asked of an optimiser beyond its defaults: names of RuleSet::options. The user asks for
+/// a precision ("fp16"); the machine decides the blocks of a layout (block_option()).
 using RuleOptions = std::set<std::string>;
 
 /// Names of the sets, newest version of each runtime first.
@@ -51,6 +55,16 @@ Result<std::vector<RuleSet>> read_rules(const base::Source& source);
 /// that file's.
 Result<RuleSet> rules_named(std::string_view name, std::span<const RuleSet> built_in);
 
+/// Operators of the graph that the set was never compared with the runtime on, each once.
+std::vector<std::string> not_compared(const ir::Graph& graph, const RuleSet& rules);
+
+/// Whether the set's kernels depend on the instruction set, by the size of blocks of channels.
+bool depends_on_blocks(const RuleSet& rules);
+/// The option for a machine: "block16", "block8". Code::Refused where the set depends on blocks and
+/// `architecture` and `isa` (Device::isa) do not say which; std::nullopt where it does not.
+Result<std::optional<std::string>> block_option(const RuleSet& rules, std::string_view architecture,
+                                                std::string_view isa);
+
 /// The graph that is left: nodes are what the runtime executes, in its order. Code::Usage where the
 /// set is for graphs of another domain or does not know an option; Code::Input where the work would
 /// be without bounds.
@@ -60,10 +74,11 @@ Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules,
 /// "rules:NAME".
 Result<Plan> plan_by_rules(const ir::Graph& graph, const RuleSet& rules,
                            const ir::Catalogue& catalogue, const RuleOptions& options = {});
-/// The kernels of a graph that fuse() left, their keys made by the domain RuleSet::makes of the
-/// catalogue. Code::Usage if it has no such domain.
+/// The kernels of a graph that fuse() left with the same options, their keys made by the domain
+/// RuleSet::makes of the catalogue or, of ONNX, as those of a run. Code::Usage if it has no such
+/// domain; Code::Refused where only a run knows a key.
 Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules,
-                           const ir::Catalogue& catalogue);
+                           const ir::Catalogue& catalogue, const RuleOptions& options = {});
 /// Plan::identity of such a plan; `shapes` resolved (plan/identity.hpp).
 std::string rules_identity(std::string_view model_hash, const formats::ShapeOptions& shapes,
                            const RuleSet& rules, const RuleOptions& options = {});
@@ -76,5 +91,8 @@ struct FusedWords {
   std::string attributes;
 };
 FusedWords fused_words(const ir::Graph& fused, const ir::Node& node);
+/// The same of a key: its operator, the sizes of its first constant of two dimensions or more, its
+/// attributes.
+FusedWords key_words(std::string_view key);
 
 }  // namespace oplat::plan

@@ -35,8 +35,10 @@ bool is_list(const PlanFlags& flags) {
 report::RulesPlan in_words(const app::RulesPlan& made) {
   report::RulesPlan report;
   report.plan = made.plan;
-  for (const ir::Node& node : made.fused.nodes) {
-    plan::FusedWords words = plan::fused_words(made.fused, node);
+  // Kernels whose keys are those of a run are not in the order of the graph's nodes.
+  for (std::size_t i = 0; i < made.plan.kernels.size(); ++i) {
+    plan::FusedWords words = made.by_node ? plan::fused_words(made.fused, made.fused.nodes[i])
+                                          : plan::key_words(made.plan.kernels[i].key);
     report.words.push_back(
         {std::move(words.op), std::move(words.filter), std::move(words.attributes)});
   }
@@ -44,9 +46,12 @@ report::RulesPlan in_words(const app::RulesPlan& made) {
 }
 
 Result<report::RulesPlan> rules_plan(const std::string& path, const formats::ShapeOptions& shapes,
-                                     const app::RulesAsked& rules) {
+                                     const app::RulesAsked& rules,
+                                     std::vector<std::string>& notes) {
   OPLAT_CHECK(app::check_model_file(path));
   OPLAT_TRY(model, app::read_rules_model(path, shapes));
+  if (std::string note = app::not_compared_note(model, rules.set); !note.empty())
+    notes.push_back(std::move(note));
   OPLAT_TRY(made, app::plan_model_by_rules(model, rules.set, rules.options));
   return in_words(made);
 }
@@ -72,15 +77,21 @@ report::PlanList::Entry entry_of(const std::string& model, Result<report::RulesP
 Result<int> run_rules(const PlanFlags& flags, const std::vector<std::string>& models) {
   OPLAT_TRY(shapes, shape_options(flags.model_options));
   OPLAT_TRY(rules, app::rules_asked(flags.plan, flags.run.precision));
+  OPLAT_TRY(noted, app::add_machine(rules));
+  std::vector<std::string> notes;
+  if (!noted.empty()) notes.push_back(std::move(noted));
   if (!is_list(flags)) {
-    OPLAT_TRY(made, rules_plan(models.front(), shapes, rules));
-    OPLAT_CHECK(print_report(flags.form, report::ReportModel{std::move(made), {}}));
+    OPLAT_TRY(made, rules_plan(models.front(), shapes, rules, notes));
+    print_warnings(notes, flags.verbosity);
+    OPLAT_CHECK(
+        print_report(flags.form, report::ReportModel{std::move(made), {}, std::move(notes)}));
     return kDone;
   }
   report::PlanList list;
   for (const std::string& model : models)
-    list.models.push_back(entry_of(model, rules_plan(model, shapes, rules)));
-  return print_plans(flags, std::move(list), {});
+    list.models.push_back(entry_of(model, rules_plan(model, shapes, rules, notes)));
+  print_warnings(notes, flags.verbosity);
+  return print_plans(flags, std::move(list), std::move(notes));
 }
 
 Result<int> run_plan(const PlanFlags& flags) {

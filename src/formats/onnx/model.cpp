@@ -56,9 +56,35 @@ void append_varint(std::string& out, std::uint64_t number) {
 
 enum class Part { Model, Graph, Tensor };
 
+/// Whether the message of a tensor says that its elements are floats.
+bool is_float_tensor(std::string_view bytes) {
+  constexpr std::uint64_t kDataTypeOfTensor = 2;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const auto tag = read_varint(bytes, at);
+    if (!tag) return false;
+    const std::uint64_t type = *tag & 7U;
+    if (type == 0) {
+      const auto number = read_varint(bytes, at);
+      if (!number) return false;
+      if (*tag >> 3U != kDataTypeOfTensor) continue;
+      const auto dtype = dtype_of(static_cast<int>(*number));
+      return dtype && ir::is_float(*dtype);
+    }
+    const auto length = type == 2   ? read_varint(bytes, at)
+                        : type == 1 ? std::optional<std::uint64_t>(8)
+                        : type == 5 ? std::optional<std::uint64_t>(4)
+                                    : std::nullopt;
+    if (!length || *length > bytes.size() - at) return false;
+    at += static_cast<std::size_t>(*length);
+  }
+  return false;
+}
+
 /// The message without the numbers of large initialisers. What is not a message comes back as it
 /// is: the parser says what is wrong with it.
-std::string without_weights(std::string_view bytes, Part part) {
+std::string without_weights(std::string_view bytes, Part part, Model::Left left) {
+  if (part == Part::Tensor && left == Model::Left::Integers && !is_float_tensor(bytes))
+    return std::string(bytes);
   constexpr std::uint64_t kLengthDelimited = 2;
   constexpr std::uint64_t kGraphOfModel = 7;
   constexpr std::uint64_t kInitializerOfGraph = 5;
@@ -83,7 +109,7 @@ std::string without_weights(std::string_view bytes, Part part) {
          (part == Part::Graph && field == kInitializerOfGraph && *length > kLargeBytes));
     if (inner) {
       const std::string less =
-          without_weights(content, part == Part::Model ? Part::Graph : Part::Tensor);
+          without_weights(content, part == Part::Model ? Part::Graph : Part::Tensor, left);
       append_varint(out, *tag);
       append_varint(out, less.size());
       out += less;
@@ -143,9 +169,15 @@ Result<Model> Model::load(const base::Source& source, const std::filesystem::pat
   return Model(std::move(impl));
 }
 
-Result<Model> Model::load_structure(const base::Source& source) {
+bool Model::is_self_contained() const {
+  bool sparse = false;
+  each_sparse(impl_->model.graph(), [&](const wire::SparseTensor&) { sparse = true; });
+  return !sparse && external_files(impl_->model).empty();
+}
+
+Result<Model> Model::load_structure(const base::Source& source, Left left) {
   OPLAT_TRY(parsed, parse_model(base::Source::from_bytes(
-                        source.name(), without_weights(source.bytes(), Part::Model))));
+                        source.name(), without_weights(source.bytes(), Part::Model, left))));
   auto impl = std::make_unique<Impl>();
   impl->name = source.name();
   impl->model = std::move(parsed);

@@ -29,6 +29,34 @@ class OnnxReader final : public FormatReader {
     return model.graph();
   }
 
+  Result<Whole> read_whole(const base::Source& source, const ShapeOptions& options) const override {
+    // The numbers of large weights decide nothing, and copying them would take most of the time.
+    // Data in other files and sparse tensors are checked against their sizes.
+    constexpr std::size_t kLarge = std::size_t{1} << 20U;
+    Whole whole;
+    std::optional<Model> model;
+    if (source.bytes().size() > kLarge) {
+      OPLAT_TRY(structure, Model::load_structure(source, Model::Left::Integers));
+      if (structure.is_self_contained()) model.emplace(std::move(structure));
+    }
+    if (!model) {
+      OPLAT_TRY(loaded, Model::load(source));
+      model.emplace(std::move(loaded));
+      OPLAT_TRY(files, siblings(source));
+      whole.siblings = std::move(files);
+    }
+    OPLAT_TRY(before, model->inputs());
+    OPLAT_CHECK(model->specialise(options));
+    whole.rewritten_batch = model->fixed_batch();
+    if (whole.rewritten_batch) return whole;
+    OPLAT_TRY(after, model->inputs());
+    whole.resolved = opened(before, after);
+    whole.named_batch = model->named_batch();
+    OPLAT_TRY(graph, model->graph());
+    whole.graph = std::move(graph);
+    return whole;
+  }
+
   Result<std::vector<std::string>> siblings(const base::Source& source) const override {
     OPLAT_TRY(model, parse_model(source));
     return external_files(model);
@@ -51,6 +79,13 @@ class OnnxReader final : public FormatReader {
     OPLAT_TRY(before, input_infos(model, source.name()));
     OPLAT_CHECK(specialise_inputs(model, source.name(), options));
     OPLAT_TRY(after, input_infos(model, source.name()));
+    return opened(before, after);
+  }
+
+ private:
+  /// The dimensions of inputs that had open ones.
+  static ShapeOptions opened(const std::vector<InputInfo>& before,
+                             const std::vector<InputInfo>& after) {
     ShapeOptions resolved;
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (before[i].shape == after[i].shape) continue;

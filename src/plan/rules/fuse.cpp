@@ -17,7 +17,32 @@ constexpr std::size_t kMaxNodes = 100'000;
 constexpr std::size_t kStepsOfANode = 300;
 constexpr std::size_t kStepsOfAGraph = 10'000;
 
+constexpr std::string_view kOnnxModels = "onnx";
+constexpr std::string_view kBlock16 = "block16";
+constexpr std::string_view kBlock8 = "block8";
+
+bool is_native(const RuleSet& rules) {
+  return !rules.passes.empty() && rules.passes.front()->native.has_value();
+}
+
+Result<ort::Machine> machine_of(const RuleSet& rules, const RuleOptions& options) {
+  const bool wide = options.contains(std::string(kBlock16));
+  const bool narrow = options.contains(std::string(kBlock8));
+  if (depends_on_blocks(rules) && wide == narrow)
+    return fail(Code::Usage,
+                "the rules {} need to know how many channels are in a block of the runtime's "
+                "layout: one of the options {} and {}",
+                rules.name, kBlock16, kBlock8);
+  return ort::Machine{wide ? 16 : narrow ? 8 : 0};
+}
+
 Status check_domain(const ir::Graph& graph, const RuleSet& rules) {
+  // Only models of ONNX say which operator sets they are written in.
+  if (rules.reads == kOnnxModels) {
+    if (!graph.opsets.empty()) return {};
+    return fail(Code::Usage, "the rules {} are for models in ONNX's format; give one, or --runtime",
+                rules.name);
+  }
   for (const ir::Node& node : graph.nodes) {
     if (node.domain == rules.reads) continue;
     return fail(Code::Usage,
@@ -50,6 +75,13 @@ Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules, const RuleO
   if (graph.nodes.size() > kMaxNodes)
     return fail(Code::Input, "a graph of {} nodes; rules take at most {}", graph.nodes.size(),
                 kMaxNodes);
+  if (is_native(rules)) {
+    OPLAT_TRY(machine, machine_of(rules, options));
+    std::vector<ort::Level> levels;
+    for (const auto& pass : rules.passes)
+      if (pass->option.empty() || options.contains(pass->option)) levels.push_back(*pass->native);
+    return ort::optimise(graph, levels, machine);
+  }
   rules::WorkGraph work(graph);
   std::size_t steps = 0;
   const std::size_t most_steps = kStepsOfAGraph + kStepsOfANode * graph.nodes.size();
@@ -64,8 +96,46 @@ Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules, const RuleO
   return fused;
 }
 
+std::vector<std::string> not_compared(const ir::Graph& graph, const RuleSet& rules) {
+  std::set<std::string> found;
+  if (rules.compared.empty()) return {};
+  for (const ir::Node& node : graph.nodes) {
+    std::string name = node.domain.empty() ? node.op : node.domain + ":" + node.op;
+    if (!rules.compared.contains(name)) found.insert(std::move(name));
+  }
+  return {found.begin(), found.end()};
+}
+
+bool depends_on_blocks(const RuleSet& rules) {
+  return rules.options.contains(std::string(kBlock16)) ||
+         rules.options.contains(std::string(kBlock8));
+}
+
+Result<std::optional<std::string>> block_option(const RuleSet& rules, std::string_view architecture,
+                                                std::string_view isa) {
+  if (!depends_on_blocks(rules)) return std::optional<std::string>();
+  const auto has = [&](std::string_view feature) {
+    const std::vector<std::string> all = base::split(isa, ' ');
+    return std::find(all.begin(), all.end(), feature) != all.end();
+  };
+  // MLAS, platform.cpp
+  if (architecture == "x86_64" && has("avx512f")) return std::optional(std::string(kBlock16));
+  if (architecture == "x86_64" && has("avx2")) return std::optional(std::string(kBlock8));
+  return fail(Code::Refused,
+              "the rules {} know x86-64 processors with AVX2 or AVX-512, whose instruction set "
+              "decides the layout of convolutions, but the device is '{}' with '{}'; use --plan "
+              "runtime on the device",
+              rules.name, base::printable(architecture), base::printable(isa));
+}
+
 Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules,
-                           const ir::Catalogue& catalogue) {
+                           const ir::Catalogue& catalogue, const RuleOptions& options) {
+  if (is_native(rules)) {
+    OPLAT_TRY(machine, machine_of(rules, options));
+    OPLAT_TRY(made, ort::plan_of(fused, machine));
+    made.source = "rules:" + rules.name;
+    return made;
+  }
   const ir::KeyDomain* domain = catalogue.domain(rules.makes);
   if (domain == nullptr) {
     return fail(Code::Usage, "the rules {} make kernels of '{}', a domain without keys", rules.name,
@@ -98,7 +168,7 @@ Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules,
 Result<Plan> plan_by_rules(const ir::Graph& graph, const RuleSet& rules,
                            const ir::Catalogue& catalogue, const RuleOptions& options) {
   OPLAT_TRY(fused, fuse(graph, rules, options));
-  return plan_of_fused(fused, rules, catalogue);
+  return plan_of_fused(fused, rules, catalogue, options);
 }
 
 std::string rules_identity(std::string_view model_hash, const formats::ShapeOptions& shapes,

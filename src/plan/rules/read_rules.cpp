@@ -13,6 +13,7 @@ namespace {
 using base::Fields;
 using base::Yaml;
 
+constexpr std::string_view kOnnxFormat = "onnx";
 constexpr std::string_view kFormat = "oplat.rules/1";
 constexpr std::size_t kMaxPasses = 200;
 constexpr std::size_t kMaxRules = 2000;
@@ -24,7 +25,7 @@ class Reader {
   Result<std::vector<RuleSet>> run(const Yaml& root, const std::string& hash) {
     OPLAT_TRY(top, Fields::of(file_, root, "a rule file",
                               {"format", "name", "runtime", "versions", "reads", "makes", "order",
-                               "options", "passes"}));
+                               "options", "compared", "passes"}));
     OPLAT_TRY(format, top.need("format"));
     if (format->text() == nullptr || *format->text() != kFormat)
       return fail(Code::Input, "{}:{}: 'format' is {}; expected {}", file_, format->line,
@@ -35,6 +36,13 @@ class Reader {
       return fail(Code::Input, "{}:{}: 'passes' is {}; expected a list of at most {}", file_,
                   passes->line, passes->described(), kMaxPasses);
     for (const Yaml& one : *passes->list()) OPLAT_CHECK(read_pass(one));
+    for (const RuleSet& set : sets_) {
+      const auto native = [](const auto& pass) { return pass->native.has_value(); };
+      if (std::any_of(set.passes.begin(), set.passes.end(), native) &&
+          !std::all_of(set.passes.begin(), set.passes.end(), native))
+        return fail(Code::Input, "{}:{}: passes with 'native' and with patterns in one file", file_,
+                    passes->line);
+    }
     for (RuleSet& set : sets_) set.hash = hash;
     std::reverse(sets_.begin(), sets_.end());
     return std::move(sets_);
@@ -44,6 +52,20 @@ class Reader {
   Result<std::string> text(const Fields& top, std::string_view name) const {
     OPLAT_TRY(node, top.need(name));
     return base::name_of(file_, *node, fmt::format("'{}'", name));
+  }
+
+  Status read_words(const Fields& top, std::string_view name, std::string_view what,
+                    std::set<std::string>& into) const {
+    const Yaml* words = top.find(name);
+    if (words == nullptr) return {};
+    if (words->list() == nullptr)
+      return fail(Code::Input, "{}:{}: '{}' is {}; expected a list", file_, words->line, name,
+                  words->described());
+    for (const Yaml& one : *words->list()) {
+      OPLAT_TRY(word, base::name_of(file_, one, what));
+      into.insert(word);
+    }
+    return {};
   }
 
   Status read_head(const Fields& top) {
@@ -62,15 +84,8 @@ class Reader {
                     order->line, order->described());
       head.depth_first = *given == "depth-first";
     }
-    if (const Yaml* options = top.find("options")) {
-      if (options->list() == nullptr)
-        return fail(Code::Input, "{}:{}: 'options' is {}; expected a list", file_, options->line,
-                    options->described());
-      for (const Yaml& one : *options->list()) {
-        OPLAT_TRY(option, base::name_of(file_, one, "an option"));
-        head.options.insert(option);
-      }
-    }
+    OPLAT_CHECK(read_words(top, "options", "an option", head.options));
+    OPLAT_CHECK(read_words(top, "compared", "an operator", head.compared));
     OPLAT_TRY(versions, top.need("versions"));
     constexpr std::size_t kMaxVersions = 64;
     if (versions->list() == nullptr || versions->list()->empty() ||
@@ -106,9 +121,9 @@ class Reader {
 
   Status read_pass(const Yaml& node) {
     static const std::vector<std::string> kKnown = {
-        "name",  "source", "since",         "until",  "option",  "for",    "casts",  "match",
-        "where", "if_any", "unless_marked", "repeat", "keep",    "make",   "remove", "op",
-        "only",  "in",     "out",           "set",    "forward", "readers"};
+        "name",  "source", "since",         "until",  "option",  "for",     "casts",  "match",
+        "where", "if_any", "unless_marked", "repeat", "keep",    "make",    "remove", "op",
+        "only",  "in",     "out",           "set",    "forward", "readers", "native", "rounds"};
     OPLAT_TRY(fields, Fields::of(file_, node, "a pass", kKnown));
     RulePass pass;
     OPLAT_TRY(given_name, fields.need("name"));
@@ -129,7 +144,10 @@ class Reader {
                     option->line, option->described());
       pass.option = *option->text();
     }
-    if (const Yaml* casts = fields.find("casts")) {
+    if (const Yaml* native = fields.find("native")) {
+      OPLAT_TRY(level, read_native(fields, *native));
+      pass.native = std::move(level);
+    } else if (const Yaml* casts = fields.find("casts")) {
       if (fields.find("match") != nullptr)
         return fail(Code::Input, "{}:{}: the pass {} has both 'casts' and 'match'", file_,
                     fields.line(), name);
@@ -141,6 +159,37 @@ class Reader {
     const auto shared = std::make_shared<const RulePass>(std::move(pass));
     for (std::size_t i = since; i <= until; ++i) sets_[i].passes.push_back(shared);
     return {};
+  }
+
+  /// Names of passes in C++, of a file that reads and makes ONNX.
+  Result<ort::Level> read_native(const Fields& fields, const Yaml& names) const {
+    if (fields.find("match") != nullptr || fields.find("casts") != nullptr)
+      return fail(Code::Input, "{}:{}: the pass has 'native' next to 'match' or 'casts'", file_,
+                  names.line);
+    if (sets_[0].reads != kOnnxFormat || sets_[0].makes != kOnnxFormat)
+      return fail(Code::Input, "{}:{}: 'native' is for files that read and make '{}'", file_,
+                  names.line, kOnnxFormat);
+    if (names.list() == nullptr || names.list()->empty())
+      return fail(Code::Input, "{}:{}: 'native' is {}; expected a list of names", file_, names.line,
+                  names.described());
+    ort::Level level;
+    for (const Yaml& one : *names.list()) {
+      OPLAT_TRY(name, base::name_of(file_, one, "an entry of 'native'"));
+      const ort::Pass pass = ort::find_pass(name);
+      if (pass == nullptr) {
+        std::vector<std::string> known;
+        for (const ort::NamedPass& each : ort::passes()) known.emplace_back(each.name);
+        return fail(Code::Input, "{}:{}: there is no native pass '{}'; there are {}", file_,
+                    one.line, base::printable(name), base::join(known, ", "));
+      }
+      level.passes.push_back(pass);
+    }
+    constexpr std::int64_t kMaxRounds = 100;
+    if (const Yaml* rounds = fields.find("rounds")) {
+      OPLAT_TRY(number, base::number_of(file_, *rounds, "'rounds'", {1, kMaxRounds}));
+      level.rounds = static_cast<int>(number);
+    }
+    return level;
   }
 
   Status read_variants(const Yaml& node, const Fields& fields, RulePass& pass) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/onnxruntime/optimise.hpp"
 #include "plan/rules/expression.hpp"
 
 namespace oplat::plan::rules {
@@ -77,6 +78,8 @@ struct RulePass {
   std::string option;  ///< runs only where this is asked for; empty: always
   std::vector<rules::Rule> rules;
   std::optional<rules::CastRule> casts;
+  /// Passes in C++ in place of patterns, repeated together.
+  std::optional<ort::Level> native;
 };
 
 }  // namespace oplat::plan

@@ -52,4 +52,21 @@ FusedWords fused_words(const ir::Graph& fused, const ir::Node& node) {
   return words;
 }
 
+FusedWords key_words(std::string_view key) {
+  FusedWords words;
+  const auto parsed = ir::parse(key);
+  if (!parsed) return words;
+  words.op = parsed->op;
+  for (std::size_t i = 0; words.filter.empty() && i < parsed->operands.size(); ++i) {
+    const auto* operand = std::get_if<ir::TensorEntry>(&parsed->operands[i]);
+    if (operand == nullptr || !operand->constant || operand->shape.dims.size() < 2) continue;
+    for (const ir::Dim& dim : operand->shape.dims)
+      words.filter += (words.filter.empty() ? "" : "x") + (dim ? std::to_string(*dim) : "?");
+  }
+  for (const auto& [name, value] : parsed->attributes)
+    words.attributes +=
+        fmt::format("{}{}={}", words.attributes.empty() ? "" : " ", name, text_of(value));
+  return words;
+}
+
 }  // namespace oplat::plan

@@ -20,7 +20,7 @@ PaddleNet image(const Dims& dims = {1, 3, 8, 8}) {
 
 TEST(PaddleLiteRules, AreReadAndNamedNewestFirst) {
   EXPECT_THAT(rule_set_names(compat::rule_sets()),
-              ElementsAre("paddle-lite@2.12", "paddle-lite@2.10"));
+              ElementsAre("paddle-lite@2.12", "paddle-lite@2.10", "onnxruntime@1.31.1"));
   EXPECT_EQ(built_in_rules("paddle-lite", compat::rule_sets())->version, "2.12");
   EXPECT_EQ(built_in_rules("paddle-lite@2.10", compat::rule_sets())->runtime, "paddle_lite");
   const auto unknown = built_in_rules("paddle-light", compat::rule_sets());

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Equal nodes once, and operators that are functions of others written out.
+#include <algorithm>
+#include <array>
+
+#include "plan/onnxruntime/passes.hpp"
+
+namespace oplat::plan::ort {
+namespace {
+
+/// constant_sharing.cc makes equal constants of so few elements one.
+constexpr std::int64_t kMaxShared = 8;
+
+bool is_equal(const Net& net, TensorId a, TensorId b) {
+  if (a == b) return true;
+  if (!net.is_constant(a) || !net.is_constant(b)) return false;
+  const Tensor& x = net.tensor(a);
+  const Tensor& y = net.tensor(b);
+  // Those that the optimiser itself made stay apart.
+  if (x.info == nullptr || y.info == nullptr) return false;
+  return x.dtype == y.dtype && x.dims == y.dims && x.value != nullptr && y.value != nullptr &&
+         x.dims.elements() <= kMaxShared && *x.value == *y.value;
+}
+
+bool is_equal_node(const Net& net, NodeId a, NodeId b) {
+  const Node& x = net.node(a);
+  const Node& y = net.node(b);
+  if (x.op != y.op || x.domain != y.domain || x.inputs.size() != y.inputs.size() ||
+      x.outputs.size() != y.outputs.size())
+    return false;
+  for (std::size_t i = 0; i < x.inputs.size(); ++i)
+    if (!is_equal(net, x.inputs[i], y.inputs[i])) return false;
+  if (x.attributes->size() != y.attributes->size()) return false;
+  return std::all_of(x.attributes->begin(), x.attributes->end(), [&](const ir::NamedValue& one) {
+    const ir::Value* other = net.attribute(b, one.first);
+    return other != nullptr && *other == one.second;
+  });
+}
+
+}  // namespace
+
+// common_subexpression_elimination.cc
+bool share_equal_nodes(Net& net, const Machine&) {
+  bool changed = false;
+  const std::vector<NodeId> order = net.order();
+  std::vector<bool> passed(static_cast<std::size_t>(net.size()), false);
+  for (const NodeId id : order) {
+    passed[static_cast<std::size_t>(id)] = true;
+    if (net.makes_output(id) || net.node(id).op.starts_with("Random") ||
+        net.node(id).op == "DequantizeLinear")
+      continue;
+    TensorId moving = kNone;
+    for (const TensorId one : net.node(id).inputs)
+      if (moving == kNone && one != kNone && !net.is_constant(one)) moving = one;
+    if (moving == kNone || net.tensor(moving).readers.size() < 2) continue;
+    for (const NodeId other : net.tensor(moving).readers) {
+      if (other == id || !passed[static_cast<std::size_t>(other)] || !is_equal_node(net, other, id))
+        continue;
+      for (std::size_t i = 0; i < net.node(id).outputs.size(); ++i)
+        if (net.node(id).outputs[i] != kNone && net.node(other).outputs[i] != kNone)
+          net.redirect(net.node(id).outputs[i], net.node(other).outputs[i]);
+      net.remove(id);
+      changed = true;
+      break;
+    }
+  }
+  return changed;
+}
+
+// Operators that the CPU provider has no kernel for become the nodes of their definition
+// (core/framework/graph_partitioner.cc).
+bool inline_functions(Net& net, const Machine&) {
+  bool changed = false;
+  for (const NodeId id : net.order()) {
+    if (!net.is(id, "HardSwish")) continue;
+    const TensorId x = net.input(id, 0);
+    const TensorId result = net.result(id);
+    const ir::Node* source = net.node(id).source;
+    const TensorId inner = net.add_tensor(net.tensor(x).dtype, net.tensor(x).dims);
+    net.remove(id);
+    constexpr double kSixth = 0.16666667163372040;
+    net.add("", "HardSigmoid", {x}, {inner}, source, {{"alpha", kSixth}, {"beta", 0.5}});
+    net.add("", "Mul", {x, inner}, {result}, source);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace oplat::plan::ort

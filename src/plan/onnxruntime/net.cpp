@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/onnxruntime/net.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+#include <utility>
+
+#include "base/text.hpp"
+#include "ir/catalogue.hpp"
+
+namespace oplat::plan::ort {
+namespace {
+
+const std::vector<ir::NamedValue> kNoAttributes;
+
+template <typename T>
+void erase_one(std::vector<T>& list, const T& value) {
+  const auto at = std::find(list.begin(), list.end(), value);
+  if (at != list.end()) list.erase(at);
+}
+
+std::optional<Dims> dims_of(const ir::Shape& shape) {
+  if (!shape.ranked || shape.dims.size() > Dims::kMaxRank) return std::nullopt;
+  Dims dims;
+  constexpr std::int64_t kMaxDim = std::int64_t{1} << 31U;
+  for (const ir::Dim& dim : shape.dims) {
+    if (!dim || *dim < 0 || *dim > kMaxDim) return std::nullopt;
+    dims.push(*dim);
+  }
+  return dims;
+}
+
+}  // namespace
+
+std::optional<Dims> Dims::of(std::span<const std::int64_t> numbers) {
+  if (numbers.size() > kMaxRank) return std::nullopt;
+  Dims dims;
+  for (const std::int64_t one : numbers) dims.push(one);
+  return dims;
+}
+
+std::int64_t Dims::elements() const {
+  std::int64_t product = 1;
+  for (int i = 0; i < rank; ++i) {
+    if (__builtin_mul_overflow(product, (*this)[i], &product)) return -1;
+  }
+  return product;
+}
+
+Result<Net> Net::from(const ir::Graph& graph) {
+  Net net;
+  net.graph_ = &graph;
+  if (const auto own = graph.opsets.find(""); own != graph.opsets.end()) net.opset_ = own->second;
+  net.tensors_.resize(graph.tensors.size());
+  for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+    const ir::TensorInfo& info = graph.tensors[i];
+    Tensor& tensor = net.tensors_[i];
+    tensor.info = &info;
+    tensor.constant = info.constant;
+    tensor.overridable = info.overridable;
+    if (const auto dims = dims_of(info.shape); dims && info.dtype && dims->elements() >= 0) {
+      tensor.dims = *dims;
+      tensor.dtype = *info.dtype;
+      tensor.known = true;
+    }
+    if (info.small_value) tensor.value = info.small_value->list();
+  }
+  for (const TensorId id : graph.inputs)
+    if (id != kNone) net.tensor(id).input = true;
+  for (const TensorId id : graph.outputs)
+    if (id != kNone) net.tensor(id).output = true;
+  net.nodes_.reserve(graph.nodes.size() * 2);
+  for (const ir::Node& source : graph.nodes) {
+    if (source.op == "Constant" && source.domain.empty() && source.outputs.size() == 1 &&
+        net.tensor(source.outputs[0]).constant)
+      continue;
+    if (!source.bodies.empty())
+      return fail(Code::Refused,
+                  "the node '{}' ({}) has a body of its own, whose kernels the rules do not know; "
+                  "use --plan runtime",
+                  base::printable(source.name), base::printable(source.op));
+    Node& node = net.nodes_.emplace_back();
+    node.domain = source.domain;
+    node.op = source.op;
+    node.source = &source;
+    node.own = true;
+    node.attributes = &source.attributes;
+    node.inputs = source.inputs;
+    node.outputs = source.outputs;
+    const NodeId id = net.size() - 1;
+    net.attach(id);
+    OPLAT_CHECK(net.infer(id));
+    net.fold(id);
+  }
+  return net;
+}
+
+bool Net::is_any(NodeId id, std::initializer_list<std::string_view> ops) const {
+  return alive(id) && node(id).domain.empty() &&
+         std::find(ops.begin(), ops.end(), node(id).op) != ops.end();
+}
+
+std::size_t Net::uses(NodeId id) const {
+  std::size_t sum = 0;
+  for (const TensorId one : node(id).outputs)
+    if (one != kNone) sum += tensor(one).readers.size();
+  return sum;
+}
+
+bool Net::makes_output(NodeId id) const {
+  const std::vector<TensorId>& outputs = node(id).outputs;
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [&](TensorId one) { return one != kNone && tensor(one).output; });
+}
+
+NodeId Net::only_reader(NodeId id) const {
+  if (uses(id) != 1 || makes_output(id)) return kNoNode;
+  for (const TensorId one : node(id).outputs)
+    if (one != kNone && !tensor(one).readers.empty()) return tensor(one).readers[0];
+  return kNoNode;
+}
+
+std::optional<Ints> Net::ints(TensorId id) const {
+  constexpr std::int64_t kMaxElements = 4096;
+  if (!is_constant(id)) return std::nullopt;
+  const Tensor& t = tensor(id);
+  if (!t.known) return std::nullopt;
+  const std::int64_t elements = t.dims.elements();
+  if (elements == 0) return Ints();
+  if (t.value == nullptr || t.value->empty() || elements < 0 || elements > kMaxElements)
+    return std::nullopt;
+  Ints numbers;
+  for (const ir::Value& one : *t.value) {
+    if (one.integer() == nullptr) return std::nullopt;
+    numbers.push_back(*one.integer());
+  }
+  if (numbers.size() == 1) numbers.resize(static_cast<std::size_t>(elements), numbers[0]);
+  if (static_cast<std::int64_t>(numbers.size()) != elements) return std::nullopt;
+  return numbers;
+}
+
+std::optional<double> Net::number(TensorId id) const {
+  if (!is_constant(id)) return std::nullopt;
+  const Tensor& t = tensor(id);
+  if (!t.known || t.dims.elements() != 1 || t.value == nullptr || t.value->size() != 1)
+    return std::nullopt;
+  const ir::Value& one = t.value->front();
+  if (one.real() != nullptr) return *one.real();
+  if (one.integer() != nullptr) return static_cast<double>(*one.integer());
+  return std::nullopt;
+}
+
+bool Net::is_number(TensorId id, double wanted) const {
+  const auto found = number(id);
+  constexpr double kRelative = 1e-4;  // constants are of 32 bits, and exporters round them
+  return found && std::abs(*found - wanted) <= kRelative * std::max(1e-3, std::abs(wanted));
+}
+
+const ir::Value* Net::attribute(NodeId id, std::string_view name) const {
+  for (const auto& [given, value] : *node(id).attributes)
+    if (given == name) return &value;
+  return nullptr;
+}
+
+std::int64_t Net::attribute_int(NodeId id, std::string_view name, std::int64_t otherwise) const {
+  const ir::Value* value = attribute(id, name);
+  return value != nullptr && value->integer() != nullptr ? *value->integer() : otherwise;
+}
+
+double Net::attribute_real(NodeId id, std::string_view name, double otherwise) const {
+  const ir::Value* value = attribute(id, name);
+  return value != nullptr && value->real() != nullptr ? *value->real() : otherwise;
+}
+
+std::string_view Net::attribute_text(NodeId id, std::string_view name,
+                                     std::string_view otherwise) const {
+  const ir::Value* value = attribute(id, name);
+  return value != nullptr && value->text() != nullptr ? std::string_view(*value->text())
+                                                      : otherwise;
+}
+
+std::optional<Ints> Net::attribute_ints(NodeId id, std::string_view name) const {
+  const ir::Value* value = attribute(id, name);
+  if (value == nullptr || value->list() == nullptr) return std::nullopt;
+  Ints numbers;
+  for (const ir::Value& one : *value->list()) {
+    if (one.integer() == nullptr) return std::nullopt;
+    numbers.push_back(*one.integer());
+  }
+  return numbers;
+}
+
+std::vector<NodeId> Net::order() const {
+  struct Step {
+    NodeId node = kNoNode;
+    bool leave = false;
+  };
+  std::vector<Step> stack;
+  for (NodeId id = 0; id < size(); ++id)
+    if (alive(id) && uses(id) == 0) stack.push_back({id, false});
+  std::vector<bool> seen(nodes_.size(), false);
+  std::vector<NodeId> order;
+  order.reserve(nodes_.size());
+  std::vector<NodeId> before;
+  while (!stack.empty()) {
+    const Step step = stack.back();
+    stack.pop_back();
+    if (step.leave) {
+      order.push_back(step.node);
+      continue;
+    }
+    if (seen[index(step.node)]) continue;
+    seen[index(step.node)] = true;
+    stack.push_back({step.node, true});
+    before.clear();
+    for (const TensorId input : node(step.node).inputs)
+      if (const NodeId one = producer(input); one != kNoNode) before.push_back(one);
+    std::sort(before.begin(), before.end());
+    for (const NodeId one : before)
+      if (!seen[index(one)]) stack.push_back({one, false});
+  }
+  return order;
+}
+
+TensorId Net::add_tensor(ir::Dtype dtype, Dims dims) {
+  Tensor& tensor = tensors_.emplace_back();
+  tensor.dtype = dtype;
+  tensor.dims = dims;
+  tensor.known = true;
+  return static_cast<TensorId>(tensors_.size() - 1);
+}
+
+TensorId Net::add_ints(const Ints& numbers, bool scalar) {
+  const TensorId id = add_tensor(
+      ir::Dtype::I64, scalar ? Dims() : Dims({static_cast<std::int64_t>(numbers.size())}));
+  tensor(id).constant = true;
+  set_value(id, ir::List(numbers.begin(), numbers.end()));
+  return id;
+}
+
+TensorId Net::add_constant(ir::Dtype dtype, Dims dims) {
+  const TensorId id = add_tensor(dtype, dims);
+  tensor(id).constant = true;
+  return id;
+}
+
+void Net::give_number(TensorId id, std::int64_t number) {
+  set_value(id, ir::List{ir::Value(number)});
+}
+
+void Net::set_value(TensorId id, ir::List value) {
+  tensor(id).value = &values_.emplace_back(std::move(value));
+}
+
+NodeId Net::add(std::string_view domain, std::string_view op, std::vector<TensorId> inputs,
+                std::vector<TensorId> outputs, const ir::Node* source,
+                std::vector<ir::NamedValue> attributes) {
+  Node& node = nodes_.emplace_back();
+  node.domain = domain;
+  node.op = op;
+  node.source = source;
+  node.attributes =
+      attributes.empty() ? &kNoAttributes : &attributes_.emplace_back(std::move(attributes));
+  node.inputs = std::move(inputs);
+  node.outputs = std::move(outputs);
+  attach(size() - 1);
+  return size() - 1;
+}
+
+NodeId Net::add_like(NodeId like, std::string_view domain, std::string_view op,
+                     std::vector<TensorId> inputs, std::vector<TensorId> outputs) {
+  const Node& old = node(like);
+  const auto* attributes = old.attributes;
+  const ir::Node* source = old.source;
+  const NodeId id = add(domain, op, std::move(inputs), std::move(outputs), source);
+  nodes_[index(id)].attributes = attributes;
+  return id;
+}
+
+void Net::attach(NodeId id) {
+  const Node& n = node(id);
+  for (const TensorId one : n.inputs)
+    if (one != kNone) tensor(one).readers.push_back(id);
+  for (const TensorId one : n.outputs)
+    if (one != kNone) tensor(one).producer = id;
+}
+
+void Net::detach(NodeId id) {
+  const Node& n = node(id);
+  for (const TensorId one : n.inputs)
+    if (one != kNone) erase_one(tensor(one).readers, id);
+  for (const TensorId one : n.outputs)
+    if (one != kNone && tensor(one).producer == id) tensor(one).producer = kNoNode;
+}
+
+void Net::remove(NodeId id) {
+  if (!alive(id)) return;
+  detach(id);
+  nodes_[index(id)].alive = false;
+}
+
+void Net::set_input(NodeId id, std::size_t i, TensorId to) {
+  Node& n = nodes_[index(id)];
+  if (i >= n.inputs.size()) n.inputs.resize(i + 1, kNone);
+  if (n.inputs[i] != kNone) erase_one(tensor(n.inputs[i]).readers, id);
+  n.inputs[i] = to;
+  if (to != kNone) tensor(to).readers.push_back(id);
+}
+
+void Net::set_inputs(NodeId id, std::vector<TensorId> to) {
+  Node& n = nodes_[index(id)];
+  for (const TensorId one : n.inputs)
+    if (one != kNone) erase_one(tensor(one).readers, id);
+  n.inputs = std::move(to);
+  for (const TensorId one : n.inputs)
+    if (one != kNone) tensor(one).readers.push_back(id);
+}
+
+void Net::set_output(NodeId id, std::size_t i, TensorId to) {
+  Node& n = nodes_[index(id)];
+  if (n.outputs[i] != kNone && tensor(n.outputs[i]).producer == id)
+    tensor(n.outputs[i]).producer = kNoNode;
+  n.outputs[i] = to;
+  if (to != kNone) tensor(to).producer = id;
+}
+
+void Net::adopt(NodeId id, TensorId result) {
+  nodes_[index(id)].outputs.assign(1, result);
+  tensor(result).producer = id;
+}
+
+void Net::infer_made(NodeId id) {
+  Status status = infer(id);
+  if (!status && failure_) failure_ = std::move(status);
+}
+
+void Net::redirect(TensorId from, TensorId to) {
+  if (from == to) return;
+  const std::vector<NodeId> readers = std::move(tensor(from).readers);
+  tensor(from).readers.clear();
+  for (const NodeId reader : readers) {
+    // Readers that read it twice are listed twice, each time for one place.
+    std::vector<TensorId>& inputs = nodes_[index(reader)].inputs;
+    const auto at = std::find(inputs.begin(), inputs.end(), from);
+    if (at == inputs.end()) continue;
+    *at = to;
+    tensor(to).readers.push_back(reader);
+  }
+}
+
+bool Net::bypass(NodeId id, std::size_t operand) {
+  const TensorId from = result(id);
+  const TensorId to = input(id, operand);
+  if (from == kNone || to == kNone) return false;
+  if (tensor(from).output) {
+    // The node before may write the model's result in its place, if nobody else reads its own.
+    const NodeId first = producer(to);
+    if (first == kNoNode || tensor(to).readers.size() != 1 || tensor(to).output || uses(id) > 0)
+      return false;
+    remove(id);
+    const std::vector<TensorId>& outputs = node(first).outputs;
+    const auto at = std::find(outputs.begin(), outputs.end(), to);
+    set_output(first, static_cast<std::size_t>(at - outputs.begin()), from);
+    return true;
+  }
+  remove(id);
+  redirect(from, to);
+  return true;
+}
+
+void Net::set_attribute(NodeId id, std::string_view name, ir::Value value) {
+  // Nodes made of one another share their attributes: what changes is a copy.
+  Node& n = nodes_[index(id)];
+  std::vector<ir::NamedValue> changed = *n.attributes;
+  const auto at = std::find_if(changed.begin(), changed.end(),
+                               [&](const ir::NamedValue& one) { return one.first == name; });
+  if (at == changed.end()) {
+    changed.emplace_back(std::string(name), std::move(value));
+  } else {
+    at->second = std::move(value);
+  }
+  n.attributes = &attributes_.emplace_back(std::move(changed));
+}
+
+void Net::drop_attribute(NodeId id, std::string_view name) {
+  Node& n = nodes_[index(id)];
+  std::vector<ir::NamedValue> changed = *n.attributes;
+  std::erase_if(changed, [&](const ir::NamedValue& one) { return one.first == name; });
+  n.attributes = &attributes_.emplace_back(std::move(changed));
+}
+
+void Net::set_op(NodeId id, std::string_view domain, std::string_view op) {
+  nodes_[index(id)].domain = domain;
+  nodes_[index(id)].op = op;
+}
+
+namespace {
+
+/// Not one that could be taken for a name that is made up, nor what no terminal shows; as in
+/// runtimes/onnxruntime/node_labels.cpp.
+bool is_label(std::string_view name) {
+  constexpr std::size_t kMaxLabelBytes = 200;
+  if (name.empty() || name.size() > kMaxLabelBytes) return false;
+  if (name.size() > 1 && name[0] == 'n' && name[1] >= '0' && name[1] <= '9') return false;
+  return std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
+ir::TensorInfo info_of(const Tensor& tensor, std::size_t position) {
+  ir::TensorInfo info;
+  if (tensor.info != nullptr) {
+    info = *tensor.info;
+  } else {
+    info.name = fmt::format("made:{}", position);
+    info.constant_hash = 0x6d61646500000000ULL + position;
+  }
+  info.dtype = tensor.dtype;
+  info.shape.ranked = true;
+  info.shape.dims.assign(tensor.dims.at.begin(), tensor.dims.at.begin() + tensor.dims.rank);
+  info.constant = tensor.constant;
+  if (tensor.constant) {
+    const auto bits = static_cast<std::uint64_t>(ir::bits(tensor.dtype).value_or(0));
+    info.constant_bytes =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(0, tensor.dims.elements())) * bits / 8;
+    info.small_value.reset();
+    if (tensor.value != nullptr) info.small_value = ir::Value(*tensor.value);
+  }
+  return info;
+}
+
+}  // namespace
+
+ir::Graph Net::take() const {
+  ir::Graph left;
+  left.name = graph_->name;
+  left.opsets = graph_->opsets;
+  std::vector<TensorId> ids(tensors_.size(), kNone);
+  const auto id_of = [&](TensorId id) {
+    if (id == kNone) return kNone;
+    TensorId& known = ids[index(id)];
+    if (known == kNone) {
+      known = static_cast<TensorId>(left.tensors.size());
+      left.tensors.push_back(info_of(tensor(id), left.tensors.size()));
+    }
+    return known;
+  };
+  for (const TensorId id : graph_->inputs) left.inputs.push_back(id_of(id));
+  std::map<std::pair<std::string_view, std::string_view>, std::optional<std::int64_t>> since;
+  std::unordered_set<std::string_view> labels;
+  for (const NodeId id : order()) {
+    const Node& from = node(id);
+    ir::Node& to = left.nodes.emplace_back();
+    const std::string_view label = from.source == nullptr ? std::string_view() : from.source->name;
+    to.name = is_label(label) && labels.insert(label).second
+                  ? std::string(label)
+                  : fmt::format("n{}", left.nodes.size() - 1);
+    to.domain = from.domain;
+    to.op = from.op;
+    const auto [at, added] = since.try_emplace({from.domain, from.op});
+    if (added) {
+      const auto opset = left.opsets.find(to.domain);
+      at->second =
+          ir::since_version(to.domain, to.op, opset == left.opsets.end() ? 1 : opset->second);
+      if (!at->second && !to.domain.empty()) at->second = 1;
+    }
+    to.since = at->second;
+    if (from.own && from.source->op == from.op && from.source->domain == from.domain)
+      to.since = from.source->since;
+    to.attributes = *from.attributes;
+    for (const TensorId one : from.inputs) to.inputs.push_back(id_of(one));
+    for (const TensorId one : from.outputs) to.outputs.push_back(id_of(one));
+  }
+  for (const TensorId id : graph_->outputs) left.outputs.push_back(id_of(id));
+  return left;
+}
+
+}  // namespace oplat::plan::ort

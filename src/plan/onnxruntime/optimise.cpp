@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/onnxruntime/optimise.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "ir/operand_values.hpp"
+#include "plan/plan.hpp"
+
+namespace oplat::plan::ort {
+namespace {
+
+constexpr std::array kPasses = {
+    NamedPass{"rewrite-nodes", rewrite_nodes},
+    NamedPass{"share-equal-nodes", share_equal_nodes},
+    NamedPass{"inline-functions", inline_functions},
+    NamedPass{"matmul-add", fuse_matmul_add},
+    NamedPass{"every-matmul-add", fuse_every_matmul_add},
+    NamedPass{"reshapes", fuse_reshapes},
+    NamedPass{"layer-norm-of-onnx", fuse_layer_norm_of_onnx},
+    NamedPass{"gemm-activation", fuse_gemm_activation},
+    NamedPass{"convolution-activation", fuse_convolution_activation},
+    NamedPass{"gelu", fuse_gelu},
+    NamedPass{"layer-norm", fuse_layer_norm},
+    NamedPass{"simplified-layer-norm", fuse_simplified_layer_norm},
+    NamedPass{"slices-to-split", fuse_slices_to_split},
+    NamedPass{"matmul-transpose", fuse_matmul_transpose},
+    NamedPass{"bias-gelu", fuse_bias_gelu},
+    NamedPass{"skip-layer-norm", fuse_skip_layer_norm},
+    NamedPass{"fast-gelu", fuse_fast_gelu},
+    NamedPass{"quick-gelu", fuse_quick_gelu},
+    NamedPass{"matmul-scale", fuse_matmul_scale},
+    NamedPass{"transposes", push_transposes},
+    NamedPass{"transposes-of-cpu", push_transposes_of_cpu},
+    NamedPass{"channels-last", move_channels_last},
+    NamedPass{"copy-dequantisations", copy_dequantisations},
+    NamedPass{"propagate-quantisation", propagate_quantisation},
+    NamedPass{"clips-of-quantisation", drop_clips_of_quantisation},
+    NamedPass{"unsigned-activations", make_activations_unsigned},
+    NamedPass{"quantised", fuse_quantised},
+    NamedPass{"empty-pairs", drop_empty_pairs},
+    NamedPass{"block-channels", block_channels},
+    NamedPass{"convolution-add-activation", fuse_convolution_add_activation},
+};
+
+/// The order in which the runtime executes the nodes of a file: as Net::order(), by their places.
+std::vector<std::size_t> run_order(const ir::Graph& graph) {
+  const std::size_t count = graph.nodes.size();
+  std::vector<std::size_t> producer(graph.tensors.size(), count);
+  std::vector<bool> read(graph.tensors.size(), false);
+  for (std::size_t n = 0; n < count; ++n) {
+    for (const TensorId id : graph.nodes[n].outputs)
+      if (id != kNone) producer[static_cast<std::size_t>(id)] = n;
+    for (const TensorId id : graph.nodes[n].inputs)
+      if (id != kNone) read[static_cast<std::size_t>(id)] = true;
+  }
+  struct Step {
+    std::size_t node = 0;
+    bool leave = false;
+  };
+  std::vector<Step> stack;
+  for (std::size_t n = 0; n < count; ++n) {
+    const std::vector<TensorId>& outputs = graph.nodes[n].outputs;
+    if (std::none_of(outputs.begin(), outputs.end(), [&](TensorId id) {
+          return id != kNone && read[static_cast<std::size_t>(id)];
+        }))
+      stack.push_back({n, false});
+  }
+  std::vector<bool> seen(count, false);
+  std::vector<std::size_t> order;
+  while (!stack.empty()) {
+    const Step step = stack.back();
+    stack.pop_back();
+    if (step.leave) {
+      order.push_back(step.node);
+      continue;
+    }
+    if (seen[step.node]) continue;
+    seen[step.node] = true;
+    stack.push_back({step.node, true});
+    std::vector<std::size_t> before;
+    for (const TensorId id : graph.nodes[step.node].inputs)
+      if (id != kNone && producer[static_cast<std::size_t>(id)] < count)
+        before.push_back(producer[static_cast<std::size_t>(id)]);
+    std::sort(before.begin(), before.end());
+    for (const std::size_t one : before)
+      if (!seen[one]) stack.push_back({one, false});
+  }
+  return order;
+}
+
+/// Operands whose values a run records in the key, and rules cannot know.
+Status check_values(const ir::Graph& graph) {
+  for (const ir::Node& node : graph.nodes) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == kNone) continue;
+      const ir::OperandRule* rule = ir::operand_rule(node.domain, node.op, i);
+      if (rule == nullptr || !ir::is_recorded(*rule)) continue;
+      const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(node.inputs[i])];
+      if (tensor.small_value || (tensor.dtype && ir::is_float(*tensor.dtype))) continue;
+      return fail(Code::Refused,
+                  "the node '{}' ({}): the values of its operand {} decide how much it does, and "
+                  "only a run knows them; use --plan runtime",
+                  base::printable(node.name), base::printable(node.op), i);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const NamedPass> passes() { return kPasses; }
+
+Pass find_pass(std::string_view name) {
+  const auto found = std::find_if(kPasses.begin(), kPasses.end(),
+                                  [&](const NamedPass& one) { return one.name == name; });
+  return found == kPasses.end() ? nullptr : found->pass;
+}
+
+Result<ir::Graph> optimise(const ir::Graph& graph, const std::vector<Level>& levels,
+                           const Machine& machine) {
+  OPLAT_TRY(net, Net::from(graph));
+  for (const Level& level : levels) {
+    bool changed = true;
+    for (int round = 0; changed && round < level.rounds; ++round) {
+      changed = false;
+      for (const Pass pass : level.passes) changed = pass(net, machine) || changed;
+    }
+  }
+  OPLAT_CHECK(net.failure());
+  return net.take();
+}
+
+Result<Plan> plan_of(const ir::Graph& optimised, const Machine& machine) {
+  OPLAT_CHECK(check_values(optimised));
+  std::vector<NodeRun> runs;
+  runs.reserve(optimised.nodes.size());
+  for (const std::size_t n : run_order(optimised)) {
+    const ir::Node& node = optimised.nodes[n];
+    NodeRun& run = runs.emplace_back();
+    run.node = node.name;
+    for (const TensorId id : node.outputs) {
+      if (id == kNone) continue;
+      const ir::TensorInfo& tensor = optimised.tensors[static_cast<std::size_t>(id)];
+      run.outputs.push_back({tensor.dtype, tensor.shape});
+    }
+    if (node.domain == kNchwc) run.tags.emplace_back("block", machine.block);
+  }
+  Plan plan;
+  OPLAT_TRY(kernels, kernels_of(optimised, runs));
+  const Footprint bytes = footprint(optimised, runs);
+  plan.kernels = std::move(kernels);
+  plan.weight_bytes = bytes.weight_bytes;
+  plan.activation_bytes = bytes.activation_bytes;
+  return plan;
+}
+
+}  // namespace oplat::plan::ort

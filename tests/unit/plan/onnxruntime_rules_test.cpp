@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the rules for ONNX Runtime make of small graphs, one fusion each.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/text.hpp"
+#include "compat/registry.hpp"
+#include "plan/rules.hpp"
+#include "unit/plan/net.hpp"
+
+namespace oplat::plan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+/// A graph in operator set 17, whose tensors of type f32 have their sizes given.
+class Model : public testing::Net {
+ public:
+  Model() { graph.opsets[""] = 17; }
+  void sized(const std::string& name, const testing::Dims& dims, ir::Dtype dtype = ir::Dtype::F32) {
+    tensor(name).dtype = dtype;
+    tensor(name).shape = ir::Shape::of(dims);
+  }
+  void feed(const std::string& name, const testing::Dims& dims) {
+    sized(name, dims);
+    input(name);
+  }
+  void ints(const std::string& name, const std::vector<std::int64_t>& numbers) {
+    constant(name, {static_cast<std::int64_t>(numbers.size())}, ir::Dtype::I64).small_value =
+        ir::Value(ir::List(numbers.begin(), numbers.end()));
+  }
+  void index(const std::string& name, std::int64_t number) {
+    constant(name, {}, ir::Dtype::I64).small_value = ir::Value(ir::List{ir::Value(number)});
+  }
+  void number(const std::string& name, double number) {
+    constant(name, {}).small_value = ir::Value(ir::List{ir::Value(number)});
+  }
+  void conv(const std::string& x, const std::string& y, const testing::Dims& weight,
+            std::int64_t group = 1) {
+    constant(y + ".w", weight);
+    constant(y + ".b", {weight[0]});
+    auto& made = node("Conv", {x, y + ".w", y + ".b"}, {y}, "conv " + y);
+    if (group != 1) made.attributes.emplace_back("group", group);
+  }
+};
+
+RuleSet rules() { return *built_in_rules("onnxruntime", compat::rule_sets()); }
+
+Result<Plan> plan_of(const Model& model, const std::string& block = "block16") {
+  return plan_by_rules(model.graph, rules(), compat::catalogue(), {block});
+}
+
+/// "Conv Gemm nchwc:Conv ..." in the order of execution.
+std::string ops(const Model& model, const std::string& block = "block16") {
+  const auto plan = plan_of(model, block);
+  if (!plan) return plan.error().message;
+  Words words;
+  for (const PlanKernel& kernel : plan->kernels) {
+    const auto key = ir::parse(kernel.key);
+    if (!key) return key.error().message;
+    const std::size_t dot = key->domain.rfind('.');
+    words.push_back((key->domain.empty() ? "" : key->domain.substr(dot + 1) + ":") + key->op);
+  }
+  return base::join(words, " ");
+}
+
+std::string key(const Model& model, std::size_t i, const std::string& block = "block16") {
+  const auto plan = plan_of(model, block);
+  if (!plan) return plan.error().message;
+  return i < plan->kernels.size() ? plan->kernels[i].key : "no such kernel";
+}
+
+TEST(OnnxRuntimeRules, ConvolutionTakesItsActivationAndIsBlocked) {
+  Model model;
+  model.feed("x", {1, 3, 8, 8});
+  model.conv("x", "y", {24, 3, 3, 3});
+  model.node("Relu", {"y"}, {"z"});
+  model.output("z");
+  EXPECT_EQ(ops(model), "nchwc:Conv nchwc:ReorderOutput");
+  EXPECT_EQ(key(model, 0),
+            "com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,"
+            "kernel_shape=[3,3],pads=[0,0,0,0],strides=[1,1]}(f32[1,3,8,8],f32c[32,3,3,3],f32c[32])"
+            "->(f32[1,32,6,6])");
+  EXPECT_EQ(key(model, 1),
+            "com.microsoft.nchwc:ReorderOutput/1@block=16{channels=24,channels_last=0}"
+            "(f32[1,32,6,6])->(f32[1,24,6,6])");
+  EXPECT_THAT(key(model, 0, "block8"), HasSubstr("@block=8")) << "AVX2";
+  EXPECT_THAT(key(model, 0, "block8"), HasSubstr("f32c[24,3,3,3]"))
+      << "24 channels fill blocks of 8";
+}
+
+TEST(OnnxRuntimeRules, ResidualSumGoesIntoTheConvolution) {
+  Model model;
+  model.feed("x", {1, 16, 8, 8});
+  model.conv("x", "a", {16, 16, 1, 1});
+  model.node("Relu", {"a"}, {"b"}, "first");
+  model.conv("b", "c", {16, 16, 1, 1});
+  model.conv("c", "d", {16, 16, 1, 1});
+  model.node("Add", {"d", "b"}, {"e"});
+  model.node("Relu", {"e"}, {"f"}, "second");
+  model.output("f");
+  EXPECT_EQ(ops(model), "nchwc:ReorderInput nchwc:Conv nchwc:Conv nchwc:Conv nchwc:ReorderOutput");
+  EXPECT_THAT(key(model, 3), HasSubstr("{activation=Relu,"));
+  EXPECT_THAT(key(model, 3), HasSubstr(",f32[1,16,8,8])->(")) << "the other summand";
+}
+
+TEST(OnnxRuntimeRules, ChannelsThatFillNoBlocksStayAsTheyAre) {
+  Model model;
+  model.feed("x", {1, 58, 8, 8});
+  model.conv("x", "y", {58, 58, 1, 1});
+  model.node("Relu", {"y"}, {"z"});
+  model.output("z");
+  EXPECT_EQ(ops(model), "microsoft:FusedConv");
+}
+
+TEST(OnnxRuntimeRules, NormalisationPaddingAndScaleGoIntoTheConvolution) {
+  Model model;
+  model.feed("x", {1, 3, 8, 8});
+  model.ints("pads", {0, 0, 1, 1, 0, 0, 1, 1});
+  model.node("Pad", {"x", "pads"}, {"p"});
+  model.conv("p", "y", {16, 3, 3, 3});
+  model.graph.nodes.back().attributes.emplace_back("pads", ir::Value::ints({0, 0, 0, 0}));
+  for (const char* name : {"s", "b", "m", "v"}) model.constant(name, {16});
+  model.node("BatchNormalization", {"y", "s", "b", "m", "v"}, {"n"});
+  model.constant("by", {16, 1, 1});
+  model.node("Mul", {"n", "by"}, {"z"});
+  model.output("z");
+  EXPECT_EQ(ops(model), "nchwc:Conv nchwc:ReorderOutput");
+  EXPECT_THAT(key(model, 0), HasSubstr("pads=[1,1,1,1]"));
+}
+
+TEST(OnnxRuntimeRules, ANormalisationBehindASumBecomesAConvolutionOfItsOwn) {
+  Model model;
+  model.feed("x", {1, 3, 8, 8});
+  model.conv("x", "y", {16, 3, 1, 1});
+  model.node("MaxPool", {"y"}, {"p"}).attributes = {{"kernel_shape", ir::Value::ints({2, 2})},
+                                                    {"strides", ir::Value::ints({2, 2})}};
+  for (const char* name : {"s", "b", "m", "v"}) model.constant(name, {16});
+  model.node("BatchNormalization", {"p", "s", "b", "m", "v"}, {"n"}).attributes = {
+      {"epsilon", 1e-5}};
+  model.node("Relu", {"n"}, {"z"});
+  model.output("z");
+  EXPECT_EQ(ops(model), "nchwc:Conv nchwc:MaxPool nchwc:Conv nchwc:ReorderOutput");
+  EXPECT_THAT(key(model, 2), HasSubstr("{activation=Relu,dilations=[1,1],group=16,"));
+}
+
+TEST(OnnxRuntimeRules, WhatComputesNothingGoes) {
+  Model model;
+  model.feed("x", {2, 4});
+  model.node("Identity", {"x"}, {"a"});
+  model.node("Dropout", {"a"}, {"b"});
+  model.node("Cast", {"b"}, {"c"}).attributes = {{"to", 1}};
+  model.number("one", 1);
+  model.node("Mul", {"c", "one"}, {"d"});
+  model.ints("zero", {0});
+  model.ints("end", {std::numeric_limits<std::int64_t>::max()});
+  model.node("Slice", {"d", "zero", "end"}, {"e"});
+  model.ints("size", {2, 4});
+  model.node("Expand", {"e", "size"}, {"f"});
+  model.node("Tanh", {"f"}, {"g"});
+  model.output("g");
+  EXPECT_EQ(ops(model), "Tanh");
+}
+
+TEST(OnnxRuntimeRules, ConstantsAndSizesAreFolded) {
+  Model model;
+  model.feed("x", {2, 3, 4});
+  model.node("Shape", {"x"}, {"s"});
+  model.index("zero", 0);
+  model.node("Gather", {"s", "zero"}, {"n"});
+  model.ints("axes", {0});
+  model.node("Unsqueeze", {"n", "axes"}, {"front"});
+  model.ints("rest", {-1});
+  model.node("Concat", {"front", "rest"}, {"to"}).attributes = {{"axis", 0}};
+  model.node("Reshape", {"x", "to"}, {"y"});
+  model.node("Relu", {"y"}, {"z"});
+  model.output("z");
+  EXPECT_EQ(ops(model), "Reshape Relu");
+  EXPECT_EQ(key(model, 0), "Reshape{}(f32[2,3,4],i64c[2]=[2,-1])->(f32[2,12])");
+}
+
+TEST(OnnxRuntimeRules, EqualNodesAreComputedOnce) {
+  Model model;
+  model.feed("x", {2, 3});
+  model.node("Exp", {"x"}, {"a"}, "one");
+  model.node("Exp", {"x"}, {"b"}, "other");
+  model.node("Add", {"a", "b"}, {"y"});
+  model.output("y");
+  EXPECT_EQ(ops(model), "Exp Add");
+  EXPECT_THAT(key(model, 1), HasSubstr("(f32[2,3],&0)"));
+}
+
+TEST(OnnxRuntimeRules, ProductAndBiasBecomeAGemmOfARow) {
+  Model model;
+  model.feed("x", {1, 5, 8});
+  model.constant("w", {8, 4});
+  model.constant("b", {4});
+  model.node("MatMul", {"x", "w"}, {"m"});
+  model.node("Add", {"m", "b"}, {"y"});
+  model.ints("size", {1, 5, 2, 2});
+  model.node("Reshape", {"y", "size"}, {"z"});
+  model.output("z");
+  EXPECT_EQ(ops(model), "Reshape Gemm Reshape") << "the reshape behind it is the model's";
+  EXPECT_THAT(key(model, 0), HasSubstr("i64c[2]=[5,8]"));
+  EXPECT_THAT(key(model, 2), HasSubstr("i64c[4]=[1,5,2,2]"));
+}
+
+TEST(OnnxRuntimeRules, GemmTakesItsActivation) {
+  Model model;
+  model.feed("x", {5, 8});
+  model.constant("w", {4, 8});
+  model.constant("b", {4});
+  model.node("Gemm", {"x", "w", "b"}, {"g"}).attributes = {{"transB", 1}};
+  model.node("Tanh", {"g"}, {"y"});
+  model.output("y");
+  EXPECT_EQ(ops(model), "microsoft:FusedGemm");
+  EXPECT_THAT(key(model, 0), HasSubstr("activation=Tanh"));
+}
+
+TEST(OnnxRuntimeRules, ProductTakesTransposeAndScale) {
+  Model model;
+  model.feed("q", {1, 2, 5, 8});
+  model.feed("k", {1, 2, 6, 8});
+  model.node("Transpose", {"k"}, {"t"}).attributes = {{"perm", ir::Value::ints({0, 1, 3, 2})}};
+  model.node("MatMul", {"q", "t"}, {"m"});
+  model.number("root", 4);
+  model.node("Div", {"m", "root"}, {"s"});
+  model.node("Softmax", {"s"}, {"y"}).attributes = {{"axis", -1}};
+  model.output("y");
+  EXPECT_EQ(ops(model), "microsoft:FusedMatMul Softmax");
+  EXPECT_THAT(key(model, 0),
+              HasSubstr("{alpha=0.25,transA=0,transB=1,transBatchA=0,transBatchB=0}"));
+}
+
+void add_gelu(Model& model, const std::string& x, const std::string& y) {
+  model.number("root", 1.4142135381698608);
+  model.number("one", 1);
+  model.number("half", 0.5);
+  model.node("Div", {x, "root"}, {y + "1"}, "div");
+  model.node("Erf", {y + "1"}, {y + "2"}, "erf");
+  model.node("Add", {y + "2", "one"}, {y + "3"}, "plus");
+  model.node("Mul", {x, y + "3"}, {y + "4"}, "times");
+  model.node("Mul", {y + "4", "half"}, {y}, "halve");
+}
+
+TEST(OnnxRuntimeRules, ErrorFunctionsBecomeGeluWithTheirBias) {
+  Model model;
+  model.feed("x", {2, 8});
+  add_gelu(model, "x", "y");
+  model.output("y");
+  EXPECT_EQ(ops(model), "microsoft:Gelu");
+
+  Model biased;
+  biased.feed("x", {2, 8});
+  biased.constant("b", {8});
+  biased.node("Add", {"x", "b"}, {"s"}, "bias");
+  add_gelu(biased, "s", "y");
+  biased.output("y");
+  EXPECT_EQ(ops(biased), "microsoft:BiasGelu");
+}
+
+TEST(OnnxRuntimeRules, SigmoidTimesItsOperandIsQuickGelu) {
+  Model model;
+  model.feed("x", {2, 8});
+  model.node("Sigmoid", {"x"}, {"s"});
+  model.node("Mul", {"x", "s"}, {"y"});
+  model.output("y");
+  EXPECT_EQ(ops(model), "microsoft:QuickGelu");
+  EXPECT_THAT(key(model, 0), HasSubstr("alpha=1.0"));
+}
+
+void add_norm(Model& model, const std::string& x, const std::string& y) {
+  model.number("two", 2);
+  model.number("epsilon", 1e-5);
+  model.constant("gain", {8});
+  model.constant("shift", {8});
+  const auto mean = [&](const std::string& from, const std::string& to) {
+    model.node("ReduceMean", {from}, {to}, "mean " + to).attributes = {
+        {"axes", ir::Value::ints({-1})}};
+  };
+  mean(x, "m");
+  model.node("Sub", {x, "m"}, {"d"});
+  model.node("Pow", {"d", "two"}, {"p"});
+  mean("p", "v");
+  model.node("Add", {"v", "epsilon"}, {"e"}, "add epsilon");
+  model.node("Sqrt", {"e"}, {"r"});
+  model.node("Div", {"d", "r"}, {"n"});
+  model.node("Mul", {"n", "gain"}, {"g"}, "times gain");
+  model.node("Add", {"g", "shift"}, {y}, "plus shift");
+}
+
+TEST(OnnxRuntimeRules, NormalisationsOfSmallOperatorsAreOneKernel) {
+  Model model;
+  model.feed("x", {1, 5, 8});
+  add_norm(model, "x", "y");
+  model.output("y");
+  EXPECT_EQ(
+      key(model, 0),
+      "LayerNormalization/17{axis=-1,stash_type=1}(f32[1,5,8],f32c[8],f32c[8])->(f32[1,5,8])");
+
+  Model skip;
+  skip.feed("a", {1, 5, 8});
+  skip.feed("b", {1, 5, 8});
+  skip.node("Add", {"a", "b"}, {"x"}, "sum");
+  add_norm(skip, "x", "y");
+  skip.output("y");
+  EXPECT_EQ(ops(skip), "microsoft:SkipLayerNormalization");
+}
+
+TEST(OnnxRuntimeRules, PartsOfAWholeBecomeASplit) {
+  Model model;
+  model.feed("x", {4, 6});
+  model.node("Exp", {"x"}, {"e"});
+  model.ints("axis", {1});
+  model.ints("n0", {0});
+  model.ints("n3", {3});
+  model.ints("n6", {6});
+  model.node("Slice", {"e", "n0", "n3", "axis"}, {"a"}, "first");
+  model.node("Slice", {"e", "n3", "n6", "axis"}, {"b"}, "second");
+  model.node("Mul", {"a", "b"}, {"y"});
+  model.output("y");
+  EXPECT_EQ(ops(model), "Exp Split Mul");
+}
+
+TEST(OnnxRuntimeRules, TransposesThatCancelGo) {
+  Model model;
+  model.feed("x", {1, 4, 5, 6});
+  model.node("Transpose", {"x"}, {"t"}, "there").attributes = {
+      {"perm", ir::Value::ints({0, 2, 3, 1})}};
+  model.node("Relu", {"t"}, {"r"});
+  model.constant("c", {4});
+  model.node("Mul", {"r", "c"}, {"m"});
+  model.node("Transpose", {"m"}, {"y"}, "back").attributes = {
+      {"perm", ir::Value::ints({0, 3, 1, 2})}};
+  model.node("Exp", {"y"}, {"z"});
+  model.output("z");
+  EXPECT_EQ(ops(model), "Relu Mul Exp");
+  EXPECT_THAT(key(model, 1), HasSubstr("f32c[1,4,1,1]")) << "the constant is turned";
+}
+
+TEST(OnnxRuntimeRules, EightBitsAroundAnOperatorBecomeItsQuantisedKernel) {
+  Model model;
+  model.feed("x", {1, 4});
+  model.number("scale", 0.5);
+  model.constant("zero", {}, ir::Dtype::U8).small_value = ir::Value(ir::List{ir::Value(3)});
+  const auto pair = [&](const std::string& from, const std::string& to) {
+    model.node("QuantizeLinear", {from, "scale", "zero"}, {to + ".q"}, "q " + to);
+    model.node("DequantizeLinear", {to + ".q", "scale", "zero"}, {to}, "dq " + to);
+  };
+  pair("x", "a");
+  model.node("Sigmoid", {"a"}, {"s"});
+  pair("s", "b");
+  model.node("Softmax", {"b"}, {"m"});
+  pair("m", "c");
+  model.output("c");
+  EXPECT_EQ(ops(model),
+            "QuantizeLinear microsoft:QLinearSigmoid microsoft:QLinearSoftmax DequantizeLinear");
+}
+
+TEST(OnnxRuntimeRules, WhatCannotBeToldIsRefusedWithTheNodesName) {
+  Model data;
+  data.feed("x", {4});
+  data.node("NonZero", {"x"}, {"y"}, "where the numbers are");
+  data.output("y");
+  EXPECT_THAT(ops(data), HasSubstr("the node 'where the numbers are': the rules do not know the "
+                                   "operator NonZero; use --plan runtime"));
+  Model open;
+  open.feed("x", {4});
+  open.sized("to", {2}, ir::Dtype::I64);
+  open.input("to");
+  open.node("Reshape", {"x", "to"}, {"y"}, "into what?");
+  open.output("y");
+  EXPECT_THAT(ops(open),
+              HasSubstr("the node 'into what?' (Reshape): the rules cannot tell the size"));
+}
+
+TEST(OnnxRuntimeRules, TheBlockIsAFactOfTheMachine) {
+  const RuleSet set = rules();
+  EXPECT_EQ(**block_option(set, "x86_64", "avx avx2 avx512f"), "block16");
+  EXPECT_EQ(**block_option(set, "x86_64", "avx avx2 fma"), "block8");
+  for (const auto& [architecture, isa] :
+       {std::pair("aarch64", "neon"), std::pair("x86_64", ""), std::pair("", "avx512f")}) {
+    const auto refused = block_option(set, architecture, isa);
+    ASSERT_FALSE(refused) << architecture;
+    EXPECT_EQ(refused.error().code, Code::Refused);
+  }
+  EXPECT_FALSE(*block_option(*built_in_rules("paddle-lite", compat::rule_sets()), "", ""));
+  Model model;
+  model.feed("x", {4});
+  model.node("Relu", {"x"}, {"y"});
+  model.output("y");
+  const auto neither = plan_by_rules(model.graph, set, compat::catalogue(), {});
+  ASSERT_FALSE(neither);
+  EXPECT_THAT(neither.error().message, HasSubstr("how many channels are in a block"));
+}
+
+TEST(OnnxRuntimeRules, OtherModelsAreRefused) {
+  testing::Net net;
+  net.input("x");
+  net.node("relu", {"x"}, {"y"}).domain = "paddle";
+  net.output("y");
+  const auto refused = plan_by_rules(net.graph, rules(), compat::catalogue(), {"block16"});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("are for models in ONNX's format"));
+}
+
+Words rule_file_errors(const std::string& passes) {
+  const std::string head =
+      "format: oplat.rules/1\nname: mine\nruntime: onnxruntime\nversions: [\"1\"]\nreads: onnx\n"
+      "makes: onnx\npasses:\n";
+  const auto read = read_rules(base::Source::from_bytes("mine.yaml", head + passes));
+  return read ? Words() : Words{read.error().message};
+}
+
+TEST(OnnxRuntimeRules, AFileOfOnesOwnChoosesThePasses) {
+  EXPECT_THAT(rule_file_errors("- {name: one, native: [gelu, reshapes], rounds: 3}\n"),
+              ElementsAre());
+  EXPECT_THAT(rule_file_errors("- {name: one, native: [jelly]}\n"),
+              ElementsAre(HasSubstr(
+                  "mine.yaml:8: there is no native pass 'jelly'; there are rewrite-nodes,")));
+  EXPECT_THAT(rule_file_errors("- {name: one, native: gelu}\n"),
+              ElementsAre(HasSubstr("expected a list of names")));
+  EXPECT_THAT(rule_file_errors("- {name: one, native: [gelu], rounds: 0}\n"),
+              ElementsAre(HasSubstr("'rounds'")));
+  EXPECT_THAT(rule_file_errors("- {name: one, native: [gelu], match: [{node: a, op: b}]}\n"),
+              ElementsAre(HasSubstr("'native' next to 'match'")));
+  EXPECT_THAT(
+      rule_file_errors("- {name: one, native: [gelu]}\n- {name: two, match: [{node: a, op: Relu}], "
+                       "remove: all, forward: {from: a.out0, to: a.in0}}\n"),
+      ElementsAre(HasSubstr("passes with 'native' and with patterns in one file")));
+}
+
+TEST(OnnxRuntimeRules, OperatorsThatWereNeverComparedAreNamed) {
+  Model model;
+  model.feed("x", {2, 8});
+  model.node("Relu", {"x"}, {"y"});
+  model.node("Mish", {"y"}, {"z"});
+  model.output("z");
+  EXPECT_THAT(not_compared(model.graph, rules()), ElementsAre("Mish"));
+}
+
+}  // namespace
+}  // namespace oplat::plan
