@@ -8,8 +8,11 @@
 #include <string>
 #include <utility>
 
+#include "app/rules_plan.hpp"
 #include "base/files.hpp"
+#include "compat/registry.hpp"
 #include "made_rows.hpp"
+#include "plan/rules.hpp"
 #include "predict/prediction.hpp"
 #include "predict/row_selection.hpp"
 
@@ -131,6 +134,69 @@ void select_rows(benchmark::State& state) {
     benchmark::DoNotOptimize(must(predict::select_rows(table, question, ir::Catalogue::own())));
 }
 BENCHMARK(select_rows)->Unit(benchmark::kMillisecond);
+
+/// Predictions of a model by rules in a process that has made one before: the table stays open.
+class ByRules {
+ public:
+  explicit ByRules(const std::string& table_path)
+      : table_(must(table::Table::open(table_path, table::Mode::Read))),
+        selection_(must(predict::select_rows(table_, one_thread(), compat::catalogue()))),
+        predictor_(must(predict::Predictor::create(table_, selection_))),
+        rules_(must(plan::built_in_rules("onnxruntime", compat::rule_sets()))) {
+    if (auto block =
+            must(plan::block_option(rules_, selection_.device.architecture, selection_.device.isa)))
+      options_.insert(*block);
+  }
+
+  void from_graph(const ir::Graph& graph) const {
+    const auto fused = must(plan::fuse(graph, rules_, options_));
+    predict(must(plan::plan_of_fused(fused, rules_, compat::catalogue(), options_)));
+  }
+  void from_file(const std::string& path) const {
+    const auto model = must(app::read_rules_model(path, {}));
+    predict(must(app::plan_model_by_rules(model, rules_, options_)).plan);
+  }
+
+ private:
+  static predict::RowFilter one_thread() {
+    predict::RowFilter filter;
+    filter.threads = 1;
+    return filter;
+  }
+  void predict(const plan::Plan& plan) const {
+    benchmark::DoNotOptimize(must(predictor_.predict(plan, predict::Options())));
+  }
+
+  table::Table table_;
+  predict::Selection selection_;
+  predict::Predictor predictor_;
+  plan::RuleSet rules_;
+  plan::RuleOptions options_;
+};
+
+std::string given_model() {
+  const char* path = std::getenv("OPLAT_BENCH_MODEL");
+  return path == nullptr ? std::string() : path;
+}
+
+void from_graph_by_rules(benchmark::State& state) {
+  if (given_table().empty() || given_model().empty())
+    return state.SkipWithError(
+        "OPLAT_BENCH_TABLE and OPLAT_BENCH_MODEL name no table and no model");
+  const ByRules predictions(given_table());
+  const auto graph = must(app::read_rules_model(given_model(), {})).graph;
+  for (auto _ : state) predictions.from_graph(graph);
+}
+BENCHMARK(from_graph_by_rules)->Unit(benchmark::kMicrosecond);
+
+void from_file_by_rules(benchmark::State& state) {
+  if (given_table().empty() || given_model().empty())
+    return state.SkipWithError(
+        "OPLAT_BENCH_TABLE and OPLAT_BENCH_MODEL name no table and no model");
+  const ByRules predictions(given_table());
+  for (auto _ : state) predictions.from_file(given_model());
+}
+BENCHMARK(from_file_by_rules)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace oplat::bench
