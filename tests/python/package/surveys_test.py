@@ -177,7 +177,7 @@ class SweepTest(unittest.TestCase):
     @unittest.skipIf(IS_WHEEL, "its table holds the time of the model")
     def test_what_cannot_be_measured(self):
         """The recording has the kernels of the model, and not the model."""
-        with self.assertRaisesRegex(oplat.RuntimeUnavailable, "no model could be measured: .*the table holds no model"):
+        with self.assertRaisesRegex(oplat.RuntimeUnavailable, "predictable.onnx: unsupported: the table holds no model"):
             oplat.measure_sweep(self.model, "replay", worker_arguments=[self.path], threads=[self.threads], batches=1)
         with self.assertRaisesRegex(oplat.UsageError, "the list is empty"):
             oplat.measure_sweep([], threads=[1, 2])

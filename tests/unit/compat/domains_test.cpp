@@ -31,8 +31,11 @@ TEST(Domains, OperatorsAreOfTheirDomain) {
 
 TEST(Domains, RuleSetsMakeKeysOfAKnownDomain) {
   EXPECT_FALSE(rule_sets().empty());
-  for (const plan::RuleSet& set : rule_sets())
+  for (const plan::RuleSet& set : rule_sets()) {
+    // ONNX's own operators are of no further domain.
+    if (set.makes == "onnx") continue;
     EXPECT_NE(catalogue().domain(set.makes), nullptr) << set.name;
+  }
 }
 
 }  // namespace
