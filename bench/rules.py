@@ -179,7 +179,7 @@ def main():
     if options.networks:
         return
     demo = next(one.path for one in recipes if one.name == DEMO)
-    took = times(oplat.path.parent / "bench" / "predict_bench", table, demo)
+    took = times(oplat.path.parent / "predict_bench", table, demo)
     device = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if line.startswith("model name")),
                   "this machine")
     write_atomically(RESULTS / "rules.md", page(networks, took, device))
