@@ -97,7 +97,8 @@ def interleaved(commands):
 
 def library(options, table):
     """Real times of bench/predict_bench.cpp in ns, median of five repetitions."""
-    done = subprocess.run([program(options, "predict_bench"), "--benchmark_format=json", "--benchmark_repetitions=5",
+    # Those of plans by rules are bench/rules.py's.
+    done = subprocess.run([program(options, "predict_bench"), "--benchmark_filter=-by_rules", "--benchmark_format=json", "--benchmark_repetitions=5",
                            "--benchmark_report_aggregates_only=true"],
                           check=True, text=True, stdout=subprocess.PIPE, env=os.environ | {"OPLAT_BENCH_TABLE": str(table)})
     units = {"ns": 1.0, "us": 1e3, "ms": 1e6}
