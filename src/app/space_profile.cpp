@@ -29,7 +29,6 @@
 #include "app/table_source.hpp"
 #include "base/files.hpp"
 #include "base/random.hpp"
-#include "base/stats.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "compat/registry.hpp"
@@ -37,7 +36,7 @@
 #include "estimate/unseen.hpp"
 #include "formats/format_reader.hpp"
 #include "ir/variation.hpp"
-#include "predict/load.hpp"
+#include "plan/blocked_layout.hpp"
 
 namespace oplat::app {
 namespace {
@@ -82,15 +81,17 @@ double guessed_ns(const ir::Work& work) {
 
 double seconds_of(double ns) { return kSecondsOfKernel + kRunsOfKernel * ns * 1e-9; }
 
-/// The block of ONNX Runtime's blocked layout depends on the processor (MLAS: 16 floats with
-/// AVX-512, else 8). A space written on one is of use on the other.
-void fit_block(ir::Key& key, const table::Device& device) {
-  const bool wide = device.isa.find("avx512f") != std::string::npos;
+/// A space written on one processor is of use on another, whose blocks of a layout differ. False
+/// where nothing is known of those: no model would be planned with such a kernel.
+bool fit_block(ir::Key& key, const table::Device& device) {
   for (auto& [name, value] : key.tags) {
-    if (name == "block" && value.integer() != nullptr && *value.integer() == kBlockOfSpaces &&
-        !wide)
-      value = ir::Value(kBlockOfSpaces / 2);
+    if (name != "block" || value.integer() == nullptr || *value.integer() != kBlockOfSpaces)
+      continue;
+    const auto block = plan::channels_of_block(device.architecture, device.isa);
+    if (!block) return false;
+    value = ir::Value(*block);
   }
+  return true;
 }
 
 struct Candidates {
@@ -117,7 +118,7 @@ class CandidateMaker {
   }
 
  private:
-  std::optional<std::size_t> add(const ir::Key& key, double weight) {
+  std::optional<std::size_t> add(const ir::Key& key) {
     std::string text = ir::print(key);
     if (const auto at = places_.find(text); at != places_.end()) return at->second;
     auto description = ir::describe(key, compat::catalogue());
@@ -125,7 +126,7 @@ class CandidateMaker {
     places_.emplace(text, out_.keys.size());
     out_.keys.push_back(std::move(text));
     out_.descriptions.push_back(std::move(*description));
-    out_.weights.push_back(weight);
+    out_.weights.push_back(0);
     out_.groups.emplace_back();
     return out_.keys.size() - 1;
   }
@@ -134,9 +135,8 @@ class CandidateMaker {
     for (const search::SpaceKernel& kernel : space_.kernels) {
       auto key = ir::parse(kernel.key);
       place_of_.emplace_back();
-      if (!key || ir::is_view(*key, compat::catalogue())) continue;
-      fit_block(*key, device_);
-      place_of_.back() = add(*key, 0);
+      if (!key || ir::is_view(*key, compat::catalogue()) || !fit_block(*key, device_)) continue;
+      place_of_.back() = add(*key);
     }
   }
 
@@ -182,7 +182,7 @@ class CandidateMaker {
             key ? ir::vary(*key, kSizeSpread, compat::catalogue(), random_) : std::nullopt;
         if (!varied) continue;
         const std::size_t before = out_.keys.size();
-        if (add(*varied, 0) == before) out_.groups.back() = out_.groups[i];
+        if (add(*varied) == before) out_.groups.back() = out_.groups[i];
       }
     }
   }
@@ -203,10 +203,9 @@ class Times {
   enum class Found { No, Time, Refused };
   /// Reads the rows of this candidate again.
   Result<Found> read(std::size_t candidate, const std::string& key) {
-    OPLAT_TRY(device, table_.find_device(session_.device.name));
-    OPLAT_TRY(setting, table_.find_setting(session_.setting));
-    if (!device || !setting) return Found::No;
-    OPLAT_TRY(rows, table_.rows_of(key, *device, *setting));
+    OPLAT_TRY(known, find_population());
+    if (!known) return Found::No;
+    OPLAT_TRY(rows, table_.rows_of(key, *device_, *setting_));
     Found found = Found::No;
     std::optional<double> least;
     for (const table::StoredRow& stored : rows) {
@@ -227,8 +226,23 @@ class Times {
   [[nodiscard]] const std::map<std::size_t, double>& log_ns() const { return log_ns_; }
 
  private:
+  /// Whether the table has rows of this device and setting by now.
+  Result<bool> find_population() {
+    if (!device_) {
+      OPLAT_TRY(device, table_.find_device(session_.device.name));
+      device_ = device;
+    }
+    if (!setting_) {
+      OPLAT_TRY(setting, table_.find_setting(session_.setting));
+      setting_ = setting;
+    }
+    return device_ && setting_;
+  }
+
   const table::Table& table_;
   const Session& session_;
+  std::optional<table::DeviceId> device_;
+  std::optional<table::SettingId> setting_;
   std::map<std::size_t, double> log_ns_;
 };
 

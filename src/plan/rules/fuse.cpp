@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "ir/catalogue.hpp"
+#include "plan/blocked_layout.hpp"
 #include "plan/identity.hpp"
 #include "plan/rules.hpp"
 #include "plan/rules/rewrite.hpp"
@@ -118,9 +119,10 @@ Result<std::optional<std::string>> block_option(const RuleSet& rules, std::strin
     const std::vector<std::string> all = base::split(isa, ' ');
     return std::find(all.begin(), all.end(), feature) != all.end();
   };
-  // MLAS, platform.cpp
-  if (architecture == "x86_64" && has("avx512f")) return std::optional(std::string(kBlock16));
-  if (architecture == "x86_64" && has("avx2")) return std::optional(std::string(kBlock8));
+  const auto block = channels_of_block(architecture, isa);
+  if (block == 16) return std::optional(std::string(kBlock16));
+  // The rules were written for processors with AVX2.
+  if (block == 8 && has("avx2")) return std::optional(std::string(kBlock8));
   return fail(Code::Refused,
               "the rules {} know x86-64 processors with AVX2 or AVX-512, whose instruction set "
               "decides the layout of convolutions, but the device is '{}' with '{}'; use --plan "

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "ir/movement.hpp"
 #include "ir/operand_values.hpp"
+#include "plan/blocked_layout.hpp"
 #include "plan/loops.hpp"
 #include "plan/plan.hpp"
 #include "runtimes/device_facts.hpp"
@@ -37,17 +38,16 @@ void collect_blocked_nodes(const ir::Graph& graph, std::unordered_set<std::strin
   }
 }
 
-/// Channels of a blocked layout come in groups whose size no attribute tells: the kernel library
-/// takes 16 with AVX-512 and 8 on other x86-64 processors (MLAS, platform.cpp). Other architectures
-/// are left untagged.
+/// Channels of a blocked layout come in groups whose size no attribute tells. Architectures of
+/// which it is not known are left untagged.
 void tag_blocked_layout(const ir::Graph& graph, const plan::Device& device,
                         std::vector<plan::NodeRun>& runs) {
-  if (device.architecture != "x86_64") return;
-  const std::int64_t block = device.isa.find("avx512f") != std::string::npos ? 16 : 8;
+  const auto block = plan::channels_of_block(device.architecture, device.isa);
+  if (!block) return;
   std::unordered_set<std::string> blocked;
   collect_blocked_nodes(graph, blocked);
   for (plan::NodeRun& run : runs) {
-    if (blocked.contains(run.node)) run.tags.emplace_back("block", block);
+    if (blocked.contains(run.node)) run.tags.emplace_back("block", *block);
   }
 }
 
