@@ -114,6 +114,10 @@ std::optional<LearnedAnswer> FittedModel::answer(const ir::Description& descript
   return std::visit([&](const auto& model) { return model.answer(description, profile); }, model_);
 }
 
+const Machine& FittedModel::machine() const {
+  return std::visit([](const auto& model) -> const Machine& { return model.machine(); }, model_);
+}
+
 const Space& FittedModel::space() const {
   return std::visit([](const auto& model) -> const Space& { return model.space(); }, model_);
 }

@@ -24,6 +24,7 @@ class FittedModel {
 
   [[nodiscard]] std::optional<LearnedAnswer> answer(const ir::Description& description,
                                                     Profile profile) const;
+  [[nodiscard]] const Machine& machine() const;
   [[nodiscard]] const Space& space() const;
   [[nodiscard]] std::size_t sites() const;
   [[nodiscard]] bool calibrated() const;

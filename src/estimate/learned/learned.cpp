@@ -301,8 +301,7 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
     relatives.push_back(
         {operators[i].first, &descriptions[own[i]], operators[i].second, log_ns[own[i]]});
   if (!relatives.empty()) {
-    const Machine machine = learn_machine(descriptions, log_ns, model.space());
-    if (const auto learned = Relatives::learn(relatives, machine))
+    if (const auto learned = Relatives::learn(relatives, model.machine()))
       fit.fits.push_back({std::string(kRelativesFormat), request.seed, learned->save()});
   }
   return fit;

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "base/bytes.hpp"
-#include "base/stats.hpp"
 
 namespace oplat::estimate {
 namespace {
