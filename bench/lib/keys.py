@@ -60,29 +60,8 @@ class Kernel:
         return any(tensor.dtype in EIGHT_BITS for tensor in self.operands + self.results if tensor is not None)
 
 
-def split_outside(text, separator=","):
-    """Parts of a text at separators that are neither quoted nor in brackets."""
-    parts, depth, quoted, start, at = [], 0, False, 0, 0
-    while at < len(text):
-        letter = text[at]
-        if quoted:
-            at += letter == "\\"
-            quoted = letter != '"'
-        elif letter == '"':
-            quoted = True
-        elif letter in "[{(":
-            depth += 1
-        elif letter in "]})":
-            depth -= 1
-        elif letter == separator and depth == 0:
-            parts.append(text[start:at])
-            start = at + 1
-        at += 1
-    return parts + [text[start:]] if text else []
-
-
-def closing(text, start):
-    """Where the bracket that opens at `start` is closed."""
+def letters_outside(text, start=0):
+    """Place, letter and depth of brackets behind it, of the letters that are not quoted."""
     depth, quoted, at = 0, False, start
     while at < len(text):
         letter = text[at]
@@ -91,13 +70,27 @@ def closing(text, start):
             quoted = letter != '"'
         elif letter == '"':
             quoted = True
-        elif letter in "[{(":
-            depth += 1
-        elif letter in "]})":
-            depth -= 1
-            if depth == 0:
-                return at
+        else:
+            depth += (letter in "[{(") - (letter in "]})")
+            yield at, letter, depth
         at += 1
+
+
+def split_outside(text, separator=","):
+    """Parts of a text at separators that are neither quoted nor in brackets."""
+    parts, start = [], 0
+    for at, letter, depth in letters_outside(text):
+        if letter == separator and depth == 0:
+            parts.append(text[start:at])
+            start = at + 1
+    return parts + [text[start:]] if text else []
+
+
+def closing(text, start):
+    """Where the bracket that opens at `start` is closed."""
+    for at, letter, depth in letters_outside(text, start):
+        if letter in "]})" and depth == 0:
+            return at
     raise ValueError(f"a bracket is not closed: {text}")
 
 
