@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// ONNX Runtime's blocked layout: how many channels stand together is no attribute of a kernel.
+/// The blocked layout of ONNX Runtime: how many channels stand together, which no attribute says.
 #pragma once
 
 #include <cstdint>
