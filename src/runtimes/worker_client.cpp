@@ -8,12 +8,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <system_error>
 #include <utility>
 #include <variant>
 
+#include "base/files.hpp"
 #include "base/interrupt.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "formats/format_reader.hpp"
 #include "runtimes/line_buffer.hpp"
 #include "runtimes/messages.hpp"
 #include "runtimes/process.hpp"
@@ -74,6 +80,28 @@ bool is_data_file(const std::string& data) {
 
 }  // namespace
 
+std::chrono::seconds model_deadline(const std::string& path, std::chrono::seconds usual) {
+  constexpr std::uintmax_t kBytesPerSecond = std::uintmax_t{8} << 20;
+  // Weights of a larger one are its own: it is read whole to ask for further files.
+  constexpr std::uintmax_t kMaxWithSiblings = std::uintmax_t{256} << 20;
+  const auto size_of = [](const std::filesystem::path& file) -> std::uintmax_t {
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(file, error);
+    return error ? 0 : size;
+  };
+  const std::uintmax_t own = size_of(path);
+  if (own == 0) return usual;  // nothing to read, or a folder
+  std::uintmax_t bytes = own;
+  // A file that cannot be read is the worker's to refuse.
+  if (own > kMaxWithSiblings) return usual + std::chrono::seconds(bytes / kBytesPerSecond);
+  if (const auto source = base::Source::open(path))
+    if (const auto reader = formats::reader_for(*source))
+      if (const auto siblings = (*reader)->siblings(*source))
+        for (const std::string& name : *siblings)
+          if (const auto file = source->sibling_path(name)) bytes += size_of(*file);
+  return usual + std::chrono::seconds(bytes / kBytesPerSecond);
+}
+
 struct WorkerClient::Impl {
   std::string runtime;
   WorkerOptions options;
@@ -83,6 +111,7 @@ struct WorkerClient::Impl {
   std::int64_t next_id = 1;
   std::int64_t generation = 0;
   std::string why_dead = "it was never started";
+  std::map<std::string, std::chrono::seconds> deadlines;  ///< of models, by path
   RemoteFiles files{[this](const PutRequest& piece) { return put(piece); }};
 
   Status begin();
@@ -99,10 +128,19 @@ struct WorkerClient::Impl {
   /// Whom messages mean: "runtime onnxruntime", or the command of a worker elsewhere.
   [[nodiscard]] std::string who() const;
   Result<PutOutcome> put(const PutRequest& piece);
+  [[nodiscard]] std::chrono::seconds deadline_of(const std::string& model);
   template <class Request>
   Result<Request> with_the_workers_paths(Request request);
   Result<Json> ask_of_model(const char* method, const PlanRequest& request);
 };
+
+/// The usual one without a model. Its files are looked at once.
+std::chrono::seconds WorkerClient::Impl::deadline_of(const std::string& model) {
+  if (model.empty()) return options.request_deadline;
+  const auto [at, is_new] = deadlines.try_emplace(model);
+  if (is_new) at->second = model_deadline(model, options.request_deadline);
+  return at->second;
+}
 
 Result<PutOutcome> WorkerClient::Impl::put(const PutRequest& piece) {
   auto answer = exchange("put", encode(piece), options.request_deadline);
@@ -364,7 +402,7 @@ Status WorkerClient::restart() {
 /// Asks about a whole model, which nothing else can answer if the worker is lost meanwhile.
 Result<Json> WorkerClient::Impl::ask_of_model(const char* method, const PlanRequest& request) {
   OPLAT_TRY(theirs, with_the_workers_paths(request));
-  auto answer = exchange(method, encode(theirs), options.request_deadline);
+  auto answer = exchange(method, encode(theirs), deadline_of(request.model));
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* error = std::get_if<Error>(&answer)) {
     error->message = in_our_paths(std::move(error->message), request, theirs);
@@ -400,7 +438,7 @@ Result<measure::OpenOutcome> WorkerClient::open(const measure::OpenRequest& requ
   const bool lost_it = !theirs && theirs.error().code != Code::Interrupted && dead();
   if (lost_it) return table::Failed{theirs.error().message};
   if (!theirs) return fail(std::move(theirs).error());
-  auto answer = impl_->exchange("open", encode(*theirs), impl_->options.request_deadline);
+  auto answer = impl_->exchange("open", encode(*theirs), impl_->deadline_of(request.model));
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* error = std::get_if<Error>(&answer)) {
     error->message = in_our_paths(std::move(error->message), request, *theirs);

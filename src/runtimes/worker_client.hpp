@@ -25,13 +25,17 @@ struct WorkerOptions {
   bool shares_files = true;
   std::vector<std::string> arguments;  ///< put behind the command ("replay" takes a table)
   std::chrono::seconds start_deadline{60};
-  std::chrono::seconds request_deadline{120};
-  std::int64_t memory_limit_bytes = 0;  ///< address space of the worker; 0: no limit
-  std::optional<int> cpu;               ///< pin the worker to this CPU (1-thread settings)
+  std::chrono::seconds request_deadline{120};  ///< of plan() and open() more: see model_deadline()
+  std::int64_t memory_limit_bytes = 0;         ///< address space of the worker; 0: no limit
+  std::optional<int> cpu;                      ///< pin the worker to this CPU (1-thread settings)
   /// Asked while a request waits, several times a second, on the client's thread: true ends it like
   /// an interrupt. Must outlive the client.
   std::function<bool()> stop_asked;
 };
+
+/// The longest that a request about the model at `path` may take: `usual`, and a second for every
+/// 8 MiB of its files, which the worker reads, optimises and may write.
+std::chrono::seconds model_deadline(const std::string& path, std::chrono::seconds usual);
 
 /// One worker process. A request past its deadline kills the process group; the open handle becomes
 /// Failed{"time limit"} and the client is dead() until restart(). Crash: Failed{"worker ended:

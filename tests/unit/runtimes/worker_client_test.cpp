@@ -278,6 +278,36 @@ TEST_F(WorkerClientTest, AHangIsKilledAtTheDeadlineWithItsWholeGroup) {
   EXPECT_FALSE((*client)->dead());
 }
 
+std::string proto_field(int number, const std::string& content) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(content.size())} +
+         content;
+}
+
+TEST(ModelDeadline, GrowsWithTheFilesOfTheModel) {
+  const auto folder = base::TemporaryFolder::create("oplat-test");
+  ASSERT_TRUE(folder);
+  const auto usual = std::chrono::seconds(120);
+  const std::string model = folder->path() / "net.onnx";
+  EXPECT_EQ(model_deadline(model, usual), usual) << "there is no such file";
+  // ModelProto{ir_version 8, graph{y = Relu(w), initializer{external_data{location: w.bin}}}}
+  const std::string entry = proto_field(1, "location") + proto_field(2, "w.bin");
+  const std::string tensor = std::string("\x08\x04\x10\x01", 4) + proto_field(8, "w") +
+                             proto_field(13, entry) + std::string("\x70\x01", 2);
+  const std::string node = proto_field(1, "w") + proto_field(2, "y") + proto_field(4, "Relu");
+  const std::string graph =
+      proto_field(1, node) + proto_field(5, tensor) + proto_field(12, proto_field(1, "y"));
+  ASSERT_TRUE(base::write_file(model, std::string("\x08\x08", 2) + proto_field(7, graph) +
+                                          proto_field(8, std::string("\x10\x11", 2))));
+  ASSERT_TRUE(base::write_file(folder->path() / "w.bin", "1234"));
+  EXPECT_EQ(model_deadline(model, usual), usual);
+  std::filesystem::resize_file(folder->path() / "w.bin", std::uintmax_t{3} << 30);  // a hole
+  EXPECT_EQ(model_deadline(model, usual), usual + std::chrono::seconds(384));
+  const std::string other = folder->path() / "net.bin";
+  ASSERT_TRUE(base::write_file(other, "not a model"));
+  std::filesystem::resize_file(other, std::uintmax_t{80} << 20);
+  EXPECT_EQ(model_deadline(other, usual), usual + std::chrono::seconds(10));
+}
+
 TEST_F(WorkerClientTest, AChildThatKeepsThePipeOpenDoesNotHideACrash) {
   const auto folder = base::TemporaryFolder::create("oplat-test");
   ASSERT_TRUE(folder);
