@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from oplat._core import (
         Advice as Advice,
         AdviceChoice as AdviceChoice,
+        ComparedModel as ComparedModel,
+        Comparison as Comparison,
         Context as Context,
         Device as Device,
         Document as Document,
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
         Progress as Progress,
         Refusal as Refusal,
         Rows as Rows,
+        Runtime as Runtime,
+        RuntimeOption as RuntimeOption,
+        Runtimes as Runtimes,
         Setting as Setting,
         Sweep as Sweep,
         SweepPoint as SweepPoint,
@@ -55,6 +60,7 @@ if TYPE_CHECKING:
         profile as profile,
         profile_sweep as profile_sweep,
         program as program,
+        runtimes as runtimes,
     )
     from oplat.errors import (
         Error as Error,
@@ -75,11 +81,12 @@ if TYPE_CHECKING:
 
 _ERRORS = ("Error", "InputError", "InternalError", "Interrupted", "MissingKernels", "MissingPlan",
            "PredictionWarning", "Refused", "RuntimeUnavailable", "UsageError", "WriteError")
-_CORE = ("Advice", "AdviceChoice", "Context", "Device", "Document", "Estimates", "FitResult", "InferenceTimes", "Inspection",
-         "InspectionPart", "KernelTime", "Key", "MeasuredModel", "Measurement", "Objective", "OperatorTime",
-         "Plan", "PlanKernel", "Prediction", "ProfileResult", "Progress", "Refusal", "Rows", "Setting", "Sweep",
-         "SweepPoint", "Table", "Tensor", "Timing", "ValidatedModel", "Validation", "__commit__", "__version__",
-         "inspect", "measure", "measure_sweep", "plan", "profile", "profile_sweep", "program")
+_CORE = ("Advice", "AdviceChoice", "ComparedModel", "Comparison", "Context", "Device", "Document", "Estimates",
+         "FitResult", "InferenceTimes", "Inspection", "InspectionPart", "KernelTime", "Key", "MeasuredModel",
+         "Measurement", "Objective", "OperatorTime", "Plan", "PlanKernel", "Prediction", "ProfileResult", "Progress",
+         "Refusal", "Rows", "Runtime", "RuntimeOption", "Runtimes", "Setting", "Sweep", "SweepPoint", "Table", "Tensor",
+         "Timing", "ValidatedModel", "Validation", "__commit__", "__version__", "inspect", "measure", "measure_sweep",
+         "plan", "profile", "profile_sweep", "program", "runtimes")
 # Not in __all__: `from oplat import *` would put its `torch` in the place of PyTorch, and its `inspect` in that of Python's.
 _MODULES = ("compat", "mmt", "torch")
 

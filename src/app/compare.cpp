@@ -14,6 +14,13 @@ Result<CompareResult> compare(const CompareRequest& request, Events& events) {
   if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
+  return compare(request, table, events);
+}
+
+Result<CompareResult> compare(const CompareRequest& request, const table::Table& table,
+                              Events& events) {
+  if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));
+  for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));
   OPLAT_TRY(selection, select_rows(table, request.rows));
   predict::Options options;
   options.level = request.options.level;

@@ -10,6 +10,7 @@
 #include "app/predict.hpp"
 #include "base/result.hpp"
 #include "predict/prediction.hpp"
+#include "table/table.hpp"
 
 namespace oplat::app {
 
@@ -29,5 +30,8 @@ struct CompareResult {
 
 /// Predicts both. Errors as of predict(); Code::Missing too where a kernel has no estimate.
 Result<CompareResult> compare(const CompareRequest& request, Events& events);
+/// The same by a table that is open; `request.table` is not looked at. One thread at a time.
+Result<CompareResult> compare(const CompareRequest& request, const table::Table& table,
+                              Events& events);
 
 }  // namespace oplat::app

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <limits>
 #include <sstream>
 
@@ -363,6 +364,46 @@ void bind_campaigns(nb::module_& module) {
       });
 }
 
+void bind_comparison(nb::module_& module) {
+  nb::class_<predict::Prediction>(module, "ComparedModel", "One of two models.")
+      .def_prop_ro(
+          "model",
+          [](const predict::Prediction& p) { return base::printable(p.model, std::string::npos); })
+      .def_prop_ro("batch", [](const predict::Prediction& p) { return p.batch; })
+      .def_prop_ro(
+          "ms", [](const predict::Prediction& p) { return milliseconds(*p.latency_ns); },
+          "Of one run of the whole batch.")
+      .def_prop_ro("lo", [](const predict::Prediction& p) { return low_ms(p.interval); })
+      .def_prop_ro("hi", [](const predict::Prediction& p) { return high_ms(p.interval); })
+      .def("__repr__", [](const predict::Prediction& p) {
+        return fmt::format("<oplat.ComparedModel: {}: {} ({})>",
+                           base::printable(p.model, kNameInRepr),
+                           base::duration_text(*p.latency_ns), range_text(p.interval, p.level));
+      });
+  const auto of = [](const Comparison& one) -> const report::Comparison& {
+    return one.as<report::Comparison>();
+  };
+  nb::class_<Comparison, Document>(module, "Comparison",
+                                   "Two models, predicted from the same rows.")
+      .def_prop_ro(
+          "models",
+          [of](const Comparison& one) {
+            const auto& models = of(one).models;
+            return std::vector<predict::Prediction>(models.begin(), models.end());
+          },
+          "The first and the second.")
+      .def_prop_ro(
+          "ratio", [of](const Comparison& one) { return of(one).ratio(); },
+          "Latency of the second over that of the first.")
+      .def_prop_ro(
+          "intervals_apart", [of](const Comparison& one) { return of(one).intervals_apart(); },
+          "Whether the intervals do not overlap. If they do, the order is uncertain.")
+      .def("__repr__", [of](const Comparison& one) {
+        return fmt::format("<oplat.Comparison: the second takes {:.3f} times as long{}>",
+                           of(one).ratio().value_or(0), warnings_text(one));
+      });
+}
+
 const table::Plan& plan_of(const Plan& plan) {
   const auto* by_rules = std::get_if<report::RulesPlan>(&plan.model.subject);
   return by_rules != nullptr ? by_rules->plan : plan.as<table::Plan>();
@@ -459,6 +500,15 @@ Prediction::Prediction(app::PredictResult&& result, const std::vector<std::strin
     warnings.emplace_back("the spread is not known, so the interval is unbounded");
 }
 
+Comparison::Comparison(app::CompareResult made)
+    : Document(report::Comparison{std::move(made.models)}) {
+  add_mismatches(made.mismatch, warnings);
+  for (const predict::Prediction& p : as<report::Comparison>().models)
+    for (std::string& text : printable_texts(p.warnings))
+      if (std::find(warnings.begin(), warnings.end(), text) == warnings.end())
+        warnings.push_back(std::move(text));
+}
+
 Estimates::Estimates(report::EstimateListing listing) : Document(std::move(listing)) {
   const auto& made = as<report::EstimateListing>();
   add_mismatches(made.mismatch, warnings);
@@ -503,6 +553,7 @@ void bind_documents(nb::module_& module) {
   bind_estimates(module);
   bind_validation(module);
   bind_campaigns(module);
+  bind_comparison(module);
   bind_plan(module);
   bind_fit(module);
 }

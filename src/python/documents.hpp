@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/compare.hpp"
 #include "app/measure_models.hpp"
 #include "app/predict.hpp"
 #include "app/validate.hpp"
@@ -67,6 +68,11 @@ struct Measurement : Document {
 
 struct Plan : Document {
   using Document::Document;
+};
+
+/// Of two models.
+struct Comparison : Document {
+  explicit Comparison(app::CompareResult made);
 };
 
 /// Of kernels that were given by their keys.

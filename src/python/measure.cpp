@@ -48,9 +48,9 @@ void warn_of_budget(const measure::Summary& summary, std::vector<std::string>& w
   const std::int64_t few = summary.kernels.few + summary.models.few;
   if (!summary.budget_ended || left + few == 0) return;
   warnings.push_back(
-      fmt::format("the budget ended with {} {} unmeasured and {} with fewer blocks than the "
+      fmt::format("the budget ended with {} {}{} unmeasured and {} with fewer blocks than the "
                   "minimum; call it again with the same table to resume",
-                  left, summary.kernels.total > 0 ? "rows" : "models", few));
+                  left, summary.kernels.total > 0 ? "row" : "model", left == 1 ? "" : "s", few));
 }
 
 void add_refusals(const measure::Summary& summary, std::vector<std::string>& warnings) {
@@ -95,6 +95,7 @@ constexpr std::array<std::string_view, 10> kProfiling = {
     "threads", "batch", "seed", "blocks",        "target_error",
     "keys",    "space", "like", "retry_refused", "retry_loaded"};
 constexpr std::array<std::string_view, 1> kInspecting = {"batch"};
+constexpr std::array<std::string_view, 2> kPlanning = {"threads", "batch"};
 
 /// `threads` and `batches` of a sweep.
 app::SweepAxes take_axes(nb::kwargs& given) {
@@ -264,32 +265,42 @@ Inspection inspect(const nb::object& model, const nb::kwargs& given_arguments) {
   return result;
 }
 
-Plan plan(const nb::object& model, const std::optional<std::string>& runtime,
-          const std::optional<std::string>& rules, std::int64_t threads,
-          const std::string& precision, const Texts& options, const Shapes& shapes,
-          std::optional<std::int64_t> batch, const nb::object& inputs,
-          const std::vector<std::string>& worker_arguments) {
-  if (runtime.has_value() == rules.has_value())
-    raise({Code::Usage, "plan: give either runtime or rules"});
-  const ModelFile file = model_file(model);
-  const GivenInputs given = model_inputs(shapes, batch, inputs);
+Plan plan_by_rules(const ModelFile& file, const std::string& rules,
+                   const MeasuringArguments& arguments) {
   PythonEvents events;
-  if (rules) {
-    const std::string name = "rules:" + *rules;
-    auto made = events.run([&]() -> Result<app::RulesPlan> {
-      OPLAT_TRY(asked, app::rules_asked(name, precision));
-      OPLAT_CHECK(app::check_model_file(file.path));
-      OPLAT_TRY(read, app::read_rules_model(file.path, given.of_model.shapes));
-      return app::plan_model_by_rules(read, asked.set, asked.options);
-    });
-    return Plan(std::move(made.plan));
-  }
+  const std::string name = "rules:" + rules;
+  auto made = events.run([&]() -> Result<app::RulesPlan> {
+    OPLAT_TRY(asked, app::rules_asked(name, arguments.runtime.precision));
+    OPLAT_CHECK(app::check_model_file(file.path));
+    OPLAT_TRY(read, app::read_rules_model(file.path, arguments.inputs.of_model.shapes));
+    return app::plan_model_by_rules(read, asked.set, asked.options);
+  });
+  return Plan(std::move(made.plan));
+}
+
+Plan plan(const nb::object& model, const nb::kwargs& given_arguments) {
+  nb::kwargs given = given_arguments;
+  const auto text = [&given](const char* name) -> std::optional<std::string> {
+    const nb::object value = take(given, name);
+    if (!value.is_valid() || value.is_none()) return std::nullopt;
+    return argument<std::string>(name, value, "str");
+  };
+  const std::optional<std::string> runtime = text("runtime");
+  const std::optional<std::string> rules = text("rules");
+  const MeasuringArguments arguments =
+      measuring_arguments(runtime.value_or(""), nb::none(), given, kPlanning);
+  const bool is_asked = runtime.has_value() || arguments.runtime.remote;
+  if (is_asked == rules.has_value())
+    raise({Code::Usage, "plan: give either runtime (or worker) or rules"});
+  const ModelFile file = model_file(model);
+  if (rules) return plan_by_rules(file, *rules, arguments);
   app::RuntimePlanRequest request;
   request.model = file.path;
-  request.inputs = given.of_model;
-  request.runtime = runtime_request(*runtime, threads, precision, options, "", worker_arguments);
-  for (const std::string& text : file.warnings) events.warn(text);
-  auto made = events.run([&] { return app::runtime_plan(request, events); });
+  request.inputs = arguments.inputs.of_model;
+  request.runtime = arguments.runtime;
+  PythonEvents events(arguments.progress);
+  for (const std::string& said : file.warnings) events.warn(said);
+  auto made = events.run([&] { return app::runtime_plan(request, events); }, CallLength::Long);
   Plan result(std::move(made));
   result.model.warnings = events.warnings;
   result.warnings = std::move(events.warnings);
@@ -373,21 +384,6 @@ std::string program() {
   return found;
 }
 
-app::RuntimeRequest runtime_request(const std::string& runtime, std::int64_t threads,
-                                    const std::string& precision, const Texts& options,
-                                    const std::string& device,
-                                    const std::vector<std::string>& worker_arguments) {
-  app::RuntimeRequest request;
-  request.runtime = runtime;
-  request.worker_command = {program(), "worker", runtime};
-  request.worker_arguments = worker_arguments;
-  request.threads = threads;
-  request.precision = precision;
-  if (options) request.options = *options;
-  request.device = device;
-  return request;
-}
-
 void bind_measure(nb::module_& module) {
   module.def(
       "profile", profile, "models"_a, "table"_a, "runtime"_a = kDefault, "budget"_a = nb::none(),
@@ -434,16 +430,12 @@ void bind_measure(nb::module_& module) {
       "measure() with every number of threads and every batch. `budget` is that of all. A point\n"
       "that could not be measured has an error.");
   module.def(
-      "plan", plan, "model"_a, nb::kw_only(), "runtime"_a = nb::none(), "rules"_a = nb::none(),
-      "threads"_a = 1, "precision"_a = "", "options"_a = nb::none(), "shapes"_a = nb::none(),
-      "batch"_a = nb::none(), "inputs"_a = nb::none(),
-      "worker_arguments"_a = std::vector<std::string>(),
-      nb::sig(
-          "def plan(model: oplat._types.Model, *, runtime: str | None = None, rules: str | None = "
-          "None, threads: int = 1, precision: str = '', options: dict[str, str] | None = "
-          "None, shapes: oplat._types.Shapes | None = None, batch: int | None = None, inputs: "
-          "oplat._types.Inputs | None = None, worker_arguments: list[str] = []) -> Plan"),
-      "The kernels of a model: asked of a runtime, or by the fusion rules of a name.");
+      "plan", plan, "model"_a, "further"_a,
+      nb::sig("def plan(model: oplat._types.Model, *, runtime: str | None = None, rules: str | "
+              "None = None, threads: int = 1, batch: int | None = None, " OPLAT_RUN_OPTIONS
+              ") -> Plan"),
+      "The kernels of a model: asked of a runtime, or by the fusion rules of a name. `worker` is\n"
+      "the command of a worker elsewhere, which says itself which runtime it is.");
   module.def(
       "inspect", inspect, "model"_a, "further"_a,
       nb::sig("def inspect(model: oplat._types.Model, *, depth: int = 2, runtime: str | None = "

@@ -35,12 +35,6 @@ GivenInputs model_inputs(const Shapes& shapes, std::optional<std::int64_t> batch
 /// api::program() finds it.
 std::string program();
 
-/// Its worker is started by program(): this process is not oplat.
-app::RuntimeRequest runtime_request(const std::string& runtime, std::int64_t threads,
-                                    const std::string& precision, const Texts& options,
-                                    const std::string& device,
-                                    const std::vector<std::string>& worker_arguments);
-
 void bind_measure(nanobind::module_& module);
 
 }  // namespace oplat::python

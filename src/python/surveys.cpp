@@ -12,10 +12,12 @@
 #include <utility>
 
 #include "api/values.hpp"
+#include "app/runtimes.hpp"
 #include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "oplat/table.hpp"
+#include "python/measure.hpp"
 
 namespace oplat::python {
 
@@ -261,6 +263,63 @@ void bind_inspection(nb::module_& module) {
       });
 }
 
+void bind_runtimes(nb::module_& module) {
+  using Runtime = report::RuntimeList::Runtime;
+  using Option = report::RuntimeList::Option;
+  nb::class_<Option>(module, "RuntimeOption", "An option of a runtime.")
+      .def_ro("values", &Option::values, "Those that it accepts; empty: any.")
+      .def_ro("default", &Option::default_value)
+      .def("__repr__", [](const Option& option) {
+        return fmt::format("<oplat.RuntimeOption: {}, default {}>",
+                           option.values.empty() ? "any" : base::join(option.values, "|"),
+                           base::printable(option.default_value, kNameInText));
+      });
+  nb::class_<Runtime>(module, "Runtime", "A runtime that oplat knows.")
+      .def_ro("name", &Runtime::name, "For the argument `runtime` of other calls.")
+      .def_ro("description", &Runtime::description)
+      .def_ro("available", &Runtime::available, "Whether its worker answered here.")
+      .def_ro("version", &Runtime::version, "Empty if it is not available.")
+      .def_ro("build", &Runtime::build)
+      .def_ro("options", &Runtime::options, "For the argument `options`, by name.")
+      .def_ro("install", &Runtime::install, "The command that installs it.")
+      .def_prop_ro(
+          "why", [](const Runtime& one) { return base::printable_message(one.why); },
+          "Why it is not available, or what it needs; empty if nothing.")
+      .def("__repr__", [](const Runtime& one) {
+        return fmt::format("<oplat.Runtime: {}{}{}>", one.name, one.version.empty() ? "" : " ",
+                           one.available ? base::printable(one.version, kNameInText)
+                                         : std::string(", not available"));
+      });
+  const auto of = [](const Runtimes& list) -> const std::vector<Runtime>& {
+    return list.as<report::RuntimeList>().runtimes;
+  };
+  nb::class_<Runtimes, Document>(module, "Runtimes", "The runtimes that oplat knows.")
+      .def_prop_ro("runtimes", [of](const Runtimes& list) { return of(list); })
+      .def_prop_ro(
+          "available",
+          [of](const Runtimes& list) {
+            std::vector<std::string> names;
+            for (const Runtime& one : of(list))
+              if (one.available) names.push_back(one.name);
+            return names;
+          },
+          "The names of those that answered.")
+      .def("__len__", [of](const Runtimes& list) { return of(list).size(); })
+      .def("__repr__", [of](const Runtimes& list) {
+        return fmt::format("<oplat.Runtimes: {}>", of(list).size());
+      });
+}
+
+Runtimes runtimes() {
+  app::RuntimesRequest request;
+  request.executable = program();
+  PythonEvents events;
+  Runtimes list(events.run([&] { return app::list_runtimes(request, events); }, CallLength::Long));
+  list.warnings = std::move(events.warnings);
+  list.notes = std::move(events.notes);
+  return list;
+}
+
 }  // namespace
 
 Sweep sweep_document(app::SweepResult made, const std::vector<ModelFile>& files,
@@ -296,6 +355,11 @@ void bind_surveys(nb::module_& module) {
   bind_sweep(module);
   bind_advice(module);
   bind_inspection(module);
+  bind_runtimes(module);
+  module.def(
+      "runtimes", runtimes,
+      "The runtimes that oplat knows. Each one's worker is started and asked: only an answer\n"
+      "proves that the runtime is there.");
 }
 
 }  // namespace oplat::python

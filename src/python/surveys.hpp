@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Documents about a choice of settings, and about a model without a table: Sweep, Advice,
-/// Inspection.
+/// Documents about a choice of settings, a model without a table, and what can execute one: Sweep,
+/// Advice, Inspection, Runtimes.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -29,6 +29,10 @@ struct Advice : Document {
 };
 
 struct Inspection : Document {
+  using Document::Document;
+};
+
+struct Runtimes : Document {
   using Document::Document;
 };
 

@@ -21,6 +21,7 @@
 
 #include "api/values.hpp"
 #include "app/advise.hpp"
+#include "app/compare.hpp"
 #include "app/estimate.hpp"
 #include "app/fit.hpp"
 #include "app/predict.hpp"
@@ -273,6 +274,48 @@ Estimates estimate_keys(TableHandle& handle, nb::handle keys, nb::kwargs given) 
   listing.warnings = made.selection.warnings;
   Estimates result(std::move(listing));
   result.warnings.insert(result.warnings.end(), opened->warnings.begin(), opened->warnings.end());
+  return result;
+}
+
+Comparison compare_models(TableHandle& handle, nb::handle first, nb::handle second,
+                          const nb::kwargs& given) {
+  const Question question = question_of(given);
+  const std::array<ModelFile, 2> files = {model_file(first), model_file(second)};
+  app::CompareRequest request;
+  request.models = {files[0].path, files[1].path};
+  request.inputs = question.request.inputs;
+  request.rows = question.request.rows;
+  request.plan = question.request.plan;
+  request.options = question.request.options;
+  PythonEvents events;
+  const auto opened = handle.opened();
+  std::optional<Error> missing;
+  auto made = opened->use(events, [&]() -> Result<app::CompareResult> {
+    const app::OpenedTable& table = opened->table.impl().opened;
+    auto result = app::compare(request, table.table(), events);
+    if (result) return result;
+    Error error = app::with_path(table, result.error());
+    if (error.code != Code::Missing) return fail(std::move(error));
+    missing = std::move(error);
+    return app::CompareResult{};
+  });
+  if (missing) {
+    app::PredictRequest each = question.request;
+    each.options.missing = predict::MissingPolicy::Error;
+    for (const ModelFile& file : files) {
+      each.model = file.path;
+      predict_one(handle, each, file, events);  // raises, with the keys
+    }
+    raise(*missing);
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    predict::Prediction& one = made.models[i];
+    one.model = files[i].name;
+    one.warnings.insert(one.warnings.end(), files[i].warnings.begin(), files[i].warnings.end());
+    one.warnings.insert(one.warnings.end(), opened->warnings.begin(), opened->warnings.end());
+  }
+  Comparison result(std::move(made));
+  result.notes = std::move(events.notes);
   return result;
 }
 
@@ -675,6 +718,11 @@ void bind_table(nb::module_& module) {
                     ") -> Sweep"),
             "Predicts each model with every number of threads and every batch. A point that\n"
             "cannot be predicted has an error; if none can, the first raises.");
+  table.def("compare", compare_models, "first"_a, "second"_a, "further"_a,
+            nb::sig("def compare(self, first: oplat._types.Model, second: "
+                    "oplat._types.Model, " OPLAT_PREDICTING ") -> Comparison"),
+            "Predicts two models from the same rows, and says which is faster. A kernel that\n"
+            "nothing answers is an error, whatever `missing` says.");
   table.def("estimate", estimate_keys, "keys"_a, "further"_a,
             nb::sig("def estimate(self, keys: collections.abc.Iterable[str | Key] | str | Key, *, "
                     "reuse_bytes: float | None = None, threads: int | None = None, device: str | "

@@ -81,6 +81,86 @@ class EstimateTest(unittest.TestCase):
                 call()
 
 
+class CompareTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.path, cls.model = sample()
+        cls.table = oplat.Table(cls.path)
+
+    def test_is_that_of_the_command_line(self):
+        found = self.table.compare(self.model, self.model, level=0.8)
+        expected = document("compare", self.model, self.model, "--table", self.path, "--level", "0.8")
+        self.assertEqual(found.to_dict(), expected)
+        self.assertIn("B takes 1.000 times as long as A", str(found))
+        self.assertEqual(found.ratio, 1.0)
+        self.assertFalse(found.intervals_apart)
+        self.assertEqual([one.model for one in found.models], [self.model] * 2)
+        self.assertEqual([one.batch for one in found.models], [1, 1])
+        for one in found.models:
+            self.assertLess(one.lo, one.ms)
+            self.assertLess(one.ms, one.hi)
+        self.assertIn("takes 1.000 times as long", repr(found))
+
+    def test_bytes_are_models_too(self):
+        found = self.table.compare(Path(self.model).read_bytes(), self.model)
+        self.assertEqual(found.models[0].model, "model.onnx")
+        self.assertEqual(found.models[0].ms, found.models[1].ms)
+
+    def test_errors(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "lacking.oplat")
+            key = table_without_a_row(path)
+            with self.assertRaises(oplat.MissingKernels) as caught:
+                oplat.Table(path).compare(self.model, self.model)
+            self.assertEqual(caught.exception.keys, [key])
+        with self.assertRaises(oplat.InputError):
+            self.table.compare(self.model, "none.onnx")
+        with self.assertRaisesRegex(oplat.Refused, "--threads"):
+            self.table.compare(self.model, self.model, threads=77)
+        with self.assertRaises(TypeError):
+            self.table.compare(self.model)
+
+
+class RuntimesTest(unittest.TestCase):
+    def test_is_that_of_the_command_line(self):
+        found = oplat.runtimes()
+        self.assertEqual(found.to_dict(), document("runtimes"))
+        by_name = {one.name: one for one in found.runtimes}
+        self.assertEqual(len(found), len(by_name))
+        self.assertTrue(by_name["reference"].available)
+        self.assertEqual(found.available, [one.name for one in found.runtimes if one.available])
+        for one in found.runtimes:
+            self.assertTrue(one.available or one.why, one)
+            self.assertIn(one.name, repr(one))
+        if by_name["onnxruntime"].available:
+            self.assertIn(by_name["onnxruntime"].options["level"].default, by_name["onnxruntime"].options["level"].values)
+            self.assertTrue(by_name["onnxruntime"].version)
+
+
+class PlanTest(unittest.TestCase):
+    """Where the runtime runs: as the flags of `oplat plan` say."""
+
+    def test_a_worker_elsewhere_says_its_runtime(self):
+        _, model = sample()
+        local = oplat.plan(model, runtime="onnxruntime")
+        remote = oplat.plan(model, worker=[oplat.program(), "worker", "onnxruntime"])
+        self.assertEqual([kernel.key for kernel in remote.kernels], [kernel.key for kernel in local.kernels])
+        self.assertEqual([kernel.key for kernel in oplat.plan(model, runtime="onnxruntime", cpu=0).kernels],
+                         [kernel.key for kernel in local.kernels])
+
+    def test_errors(self):
+        _, model = sample()
+        for kind, text, given in ((oplat.UsageError, "give either runtime", {}),
+                                  (oplat.UsageError, "give either runtime", {"runtime": "onnxruntime", "rules": "x"}),
+                                  (oplat.UsageError, "cpu: 5000 is not from 0 to 4095", {"runtime": "onnxruntime", "cpu": 5000}),
+                                  (oplat.UsageError, "--cpu", {"runtime": "onnxruntime", "cpu": 0, "threads": 2}),
+                                  (oplat.UsageError, "worker: the command is empty", {"worker": []}),
+                                  (oplat.RuntimeUnavailable, "unknown runtime 'onnx'", {"runtime": "onnx"}),
+                                  (TypeError, "'seed'", {"runtime": "onnxruntime", "seed": 1})):
+            with self.subTest(text), self.assertRaisesRegex(kind, text):
+                oplat.plan(model, **given)
+
+
 class ManyTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
