@@ -53,26 +53,22 @@ def kind_of(reason):
     return reason if len(reason) <= MAX_REASON else reason[:MAX_REASON - 3] + "..."
 
 
-def counted(number, noun):
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def head(version, hello, by_operator, run):
     counts = Counter(verdict for verdicts in by_operator.values() for verdict, _ in verdicts)
     tried = sum(counts.values()) - counts["left out"] - counts["open"]
     operators = sum(any(verdict not in ("left out", "open") for verdict, _ in verdicts) for verdicts in by_operator.values())
     outcomes = Counter(each["outcome"] == "same" for each in run.rebuilt.of.values())
     lines = ["# Supported operators", "",
-             f"`bench/breadth.py` tried {counted(tried, 'small model')} of {counted(operators, 'operator')}, which ONNX Runtime {hello['version']} executes on "
+             f"`bench/breadth.py` tried {text.counted(tried, 'small model')} of {text.counted(operators, 'operator')}, which ONNX Runtime {hello['version']} executes on "
              f"CPU, on {text.today()}. [Some operators](#not-tried) have no model. It wrote this page with {version}, on {text.machine(hello['device'])}.", "",
              "| outcome | models | meaning |", "| --- | ---: | --- |",
              f"| supported | {counts['supported']:,} | planned; each kernel is built again from its key and runs |",
              f"| caveat | {counts['caveat']:,} | planned, but its time is an estimate or differs; the reason says why |",
              f"| refused | {counts['refused']:,} | no plan; the message says why |", ""]
     if counts["open"]:
-        lines += [f"Not tried yet: {counted(counts['open'], 'model')}.", ""]
-    lines += [f"{counted(outcomes[True] + outcomes[False], 'kernel')}: {outcomes[True]:,} of them, built again from their keys, are planned with the same key. "
-              f"ONNX Runtime itself does not execute {counted(counts['left out'], 'further model')}, which are left out.", ""]
+        lines += [f"Not tried yet: {text.counted(counts['open'], 'model')}.", ""]
+    lines += [f"{text.counted(outcomes[True] + outcomes[False], 'kernel')}: {outcomes[True]:,} of them, built again from their keys, are planned with the same key. "
+              f"ONNX Runtime itself does not execute {text.counted(counts['left out'], 'further model')}, which are left out.", ""]
     return lines
 
 
@@ -87,13 +83,13 @@ def times_section(run):
     planned = sum(1 for plan in run.plans.of.values() if plan["exit"] == 0 and plan["keys"])
     outside = sorted(label for label in compared if not near[label])
     lines = ["## Times", "",
-             f"Of {counted(planned, 'planned model')}, {counted(len(compared), 'model')} were predicted from their kernels and measured; load average "
+             f"Of {text.counted(planned, 'planned model')}, {text.counted(len(compared), 'model')} were predicted from their kernels and measured; load average "
              f"{run.facts.of.get('load_before', '?')} at the start, {run.facts.of.get('load_after', '?')} at the end (1, 5, 15 minutes). They were chosen in "
              f"rounds of one model of each operator (seed {run.seed}); {blocks_text(run, compared)}. "
              f"{len(compared) - len(outside):,} times lie within the 90 % interval of the prediction or 10 %; {len(outside):,} do not.", ""]
     without = sum(1 for value in near.values() if value is None)
     if without:
-        lines += [f"{counted(without, 'further model')} had no time to compare.", ""]
+        lines += [f"{text.counted(without, 'further model')} had no time to compare.", ""]
     if outside:
         lines += text.table(["model", ">predicted", ">measured", ">interval"], [
             [f"`{label}`", text.duration(run.times.of[label]["predicted_ns"]), text.duration(run.times.of[label]["measured"]["median_ns"]),
@@ -136,7 +132,7 @@ def reasons_section(by_operator):
                     operators[kind_of(reason)].add(operator)
         if models:
             lines += [f"## {title}", ""]
-            lines += [f"- {reason} ({counted(count, 'model')}): {', '.join(f'`{name}`' for name in sorted(operators[reason]))}."
+            lines += [f"- {reason} ({text.counted(count, 'model')}): {', '.join(f'`{name}`' for name in sorted(operators[reason]))}."
                       for reason, count in sorted(models.items(), key=lambda each: (-each[1], each[0]))]
             lines.append("")
     return lines
@@ -148,7 +144,7 @@ def left_out_section(run, kernels):
     missing = sorted(set(kernels) - tried - seen)
     if not missing:
         return []
-    return ["## Not tried", "", f"ONNX Runtime registers kernels for CPU of {counted(len(missing), 'further operator')}, of which the run has no model: "
+    return ["## Not tried", "", f"ONNX Runtime registers kernels for CPU of {text.counted(len(missing), 'further operator')}, of which the run has no model: "
             + ", ".join(f"`{name}`" for name in missing) + ".", ""]
 
 

@@ -22,6 +22,10 @@ def signed_percent(share):
     return "-" if share is None else f"{100 * share:+.1f} %"
 
 
+def counted(number, noun):
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def table(head, rows):
     """`head` is a list of names; a name that starts with '>' is a column of numbers."""
     names = [name.removeprefix(">") for name in head]

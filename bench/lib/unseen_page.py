@@ -78,7 +78,7 @@ class Part:
 
 def share_row(part, bound, least):
     share = judging.within(part.errors, bound, len(part.counted))
-    return target_row(f"within {text.percent(bound, 0)}, {part.setting.title}, {len(part.counted)} models", text.percent(share), f">= {text.percent(least, 0)}", share >= least)
+    return target_row(f"within {text.percent(bound, 0)}, {part.setting.title}, {text.counted(len(part.counted), 'model')}", text.percent(share), f">= {text.percent(least, 0)}", share >= least)
 
 
 def targets_part(parts, facts):
@@ -91,14 +91,14 @@ def targets_part(parts, facts):
             rows += [share_row(part, 0.05, 0.85), share_row(part, 0.10, 0.97),
                      target_row(f"worst, {part.setting.title}", text.percent(worst), "<= 20 %", worst <= 0.20 and len(part.errors) == len(part.counted))]
         limit, value = MOST_MAPE[part.setting.name], judging.mape(part.errors)
-        rows.append(target_row(f"MAPE, {part.setting.title}, {len(part.errors)} of {len(part.counted)} models", text.percent(value, 2), f"<= {text.percent(limit)}", value <= limit))
+        rows.append(target_row(f"MAPE, {part.setting.title}, {len(part.errors)} of {text.counted(len(part.counted), 'model')}", text.percent(value, 2), f"<= {text.percent(limit)}", value <= limit))
         short = list(part.further.get("short", {}).values())
         if short:
             value = judging.mape(short)
-            rows.append(target_row(f"MAPE within {facts['short_budget']}, {part.setting.title}, {len(short)} models", text.percent(value, 2), "<= 8 %", value <= 0.08))
+            rows.append(target_row(f"MAPE within {facts['short_budget']}, {part.setting.title}, {text.counted(len(short), 'model')}", text.percent(value, 2), "<= 8 %", value <= 0.08))
         full = list(part.further.get("full", {}).values())
         if full:
-            rows.append([f"MAPE with every kernel measured, {part.setting.title}, {len(full)} models", text.percent(judging.mape(full), 2), "", ""])
+            rows.append([f"MAPE with every kernel measured, {part.setting.title}, {text.counted(len(full), 'model')}", text.percent(judging.mape(full), 2), "", ""])
         if part.setting.states_within:
             tau = judging.kendall([(line.predicted["latency_ns"], line.measured_ns) for line in part.answered])
             if tau is not None:
@@ -162,7 +162,7 @@ def sources(line):
 
 def model_row(line):
     if line.error is None:
-        return [line.name, "-", "-", text.duration(line.measured_ns), f"+-{text.percent(line.own_half_width)}", "-", "-", f"{len(line.predicted['missing'])} kernels without an estimate"]
+        return [line.name, "-", "-", text.duration(line.measured_ns), f"+-{text.percent(line.own_half_width)}", "-", "-", f"{text.counted(len(line.predicted['missing']), 'kernel')} without an estimate"]
     low, high = line.predicted["interval_ns"]
     return [line.name, text.duration(line.predicted["latency_ns"]), f"{text.duration(low)} to {text.duration(high)}", text.duration(line.measured_ns), f"+-{text.percent(line.own_half_width)}",
             text.signed_percent(line.error), "yes" if line.is_inside else "**no**", sources(line)]
