@@ -34,7 +34,8 @@ SKIP = 77
 SECONDS = 240
 FENCE = re.compile(r"^```(\S*) ?(\S*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 # Any other block of commands has a line before it that says why it is not run.
-COMMAND = re.compile(r"^(\$ )?(oplat|scripts/|pip|python3?|cmake|ssh|adb|scp|sqlite3|git) ", flags=re.MULTILINE)
+COMMAND = re.compile(r"^ *(\$ |sudo |\w+=\S+ )*((oplat|pip|python3?|cmake|ctest|make|ssh|adb|scp|sqlite3|git|apt|apt-get|curl) "
+                     r"|(scripts|build|bench|\.)/\w)", flags=re.MULTILINE)
 ANY_FENCE = re.compile(r"^(<!-- not run: [^\n]+ -->\n)?```([^\n]*)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 GENERATED = ("command-line",)
 PADDLE_NETS = {"mobilenet_v1": "mobilenetv1", "mobilenet_v2": "mobilenetv2", "resnet18": "resnet18"}
