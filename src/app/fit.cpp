@@ -139,8 +139,9 @@ Status try_update(const Session& session, table::Table& table, Events& events) {
   if (!fit) return {};
   const std::string record = predict::encode(*fit);
   OPLAT_CHECK(predict::decode_composition(record));
-  events.note(
-      fmt::format("the composition is fitted to {} whole models of the table", fit->scores.size()));
+  if (!fit->scores.empty())
+    events.note(fmt::format("the composition is fitted to {} whole model{} of the table",
+                            fit->scores.size(), fit->scores.size() == 1 ? "" : "s"));
   const Fits fits = {{std::string(predict::kCompositionFormat), 0, record}};
   return store_fits(table, selection.device_id, selection.setting_ids.front(), fits);
 }

@@ -2,6 +2,7 @@
 #include "base/layout.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 namespace oplat::base {
@@ -34,6 +35,27 @@ std::size_t bytes_within(std::string_view text, std::size_t width) {
     at += glyph.bytes;
   }
   return at;
+}
+
+/// "60 us", "5 %": a unit goes with its number.
+bool is_unit(std::string_view word) {
+  constexpr std::array<std::string_view, 14> kUnits = {
+      "%", "ns", "us", "ms", "s", "B", "KiB", "MiB", "GiB", "GB/s", "GFLOP/s", "FLOPs", "k", "M"};
+  const std::size_t end = word.find_last_not_of(",;:.)");
+  const std::string_view bare = word.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  return std::find(kUnits.begin(), kUnits.end(), bare) != kUnits.end();
+}
+
+bool ends_in_digit(std::string_view word) {
+  return !word.empty() && word.back() >= '0' && word.back() <= '9';
+}
+
+/// Where the word that begins at `begin` ends, with the unit behind it if it is a number.
+std::size_t end_of_word(std::string_view line, std::size_t begin) {
+  const std::size_t end = std::min(line.find(' ', begin), line.size());
+  if (end == line.size() || !ends_in_digit(line.substr(begin, end - begin))) return end;
+  const std::size_t next = std::min(line.find(' ', end + 1), line.size());
+  return is_unit(line.substr(end + 1, next - end - 1)) ? next : end;
 }
 
 /// The text of a kernel: nobody copies half a line of it.
@@ -75,7 +97,7 @@ std::string wrap_line(std::string_view line, std::size_t width, std::size_t hang
   for (std::size_t at = own; at < line.size();) {
     const std::size_t blanks = std::min(line.find_first_not_of(' ', at), line.size()) - at;
     const std::size_t begin = at + blanks;
-    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    const std::size_t end = end_of_word(line, begin);
     std::string word(line.substr(begin, end - begin));
     at = end;
     if (word.empty()) break;

@@ -14,9 +14,10 @@ std::size_t text_columns(std::string_view text);
 /// At most `width` columns (8 or more): the beginning and the end, "..." between them.
 std::string shorten_middle(std::string_view text, std::size_t width);
 
-/// A line wrapped at blanks to `width` columns. Further lines begin with the line's own indentation
-/// and `hang` blanks more. A key that is wider than a line is shortened in its middle; other words
-/// are left whole, so that a path or a command can be copied.
+/// A line wrapped at blanks to `width` columns, but not between a number and its unit. Further
+/// lines begin with the line's own indentation and `hang` blanks more. A key that is wider than a
+/// line is shortened in its middle; other words are left whole, so that a path or a command can be
+/// copied.
 std::string wrap_line(std::string_view line, std::size_t width, std::size_t hang = 2);
 /// wrap_line() of each line of a text.
 std::string wrap_lines(std::string_view text, std::size_t width, std::size_t hang = 2);

@@ -81,8 +81,8 @@ void print_budget_end(const measure::Summary& summary, std::string_view way_on) 
   const std::int64_t few = summary.kernels.few + summary.models.few;
   if (!summary.budget_ended || left + few == 0) return;
   print_message(fmt::format(
-      "the budget ended with {} {} unmeasured and {} with fewer blocks than the minimum; {}", left,
-      summary.kernels.total > 0 ? "rows" : "models", few, way_on));
+      "the budget ended with {} {}{} unmeasured and {} with fewer blocks than the minimum; {}",
+      left, summary.kernels.total > 0 ? "row" : "model", left == 1 ? "" : "s", few, way_on));
 }
 
 void print_budget_end(const app::SweepResult& result, std::string_view way_on) {

@@ -69,7 +69,7 @@ std::string full_name(const CLI::App& command) {
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
   const auto near = base::nearest_word(word, known);
-  return near ? fmt::format("; did you mean {}?", *near) : std::string();
+  return near ? fmt::format(" (did you mean {}?)", *near) : std::string();
 }
 
 bool is_flag(std::string_view word) { return word.size() > 1 && word.front() == '-'; }

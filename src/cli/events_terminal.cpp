@@ -25,7 +25,9 @@ void TerminalEvents::warn(std::string_view text) {
   bar_.note(fmt::format("oplat: warning: {}", base::printable_message(text)));
 }
 
+/// A sweep has the same to say of each of its points.
 void TerminalEvents::note(std::string_view text) {
+  if (!noted_.emplace(text).second) return;
   bar_.note(fmt::format("oplat: {}", base::printable_message(text)));
 }
 

@@ -3,6 +3,7 @@
 /// Ctrl-C.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,7 @@ class TerminalEvents final : public app::Events {
   void progress(const app::Progress& progress) override;
   /// Prints "oplat: warning: TEXT" above the bar.
   void warn(std::string_view text) override;
-  /// Prints "oplat: TEXT" above the bar.
+  /// Prints "oplat: TEXT" above the bar, each text once.
   void note(std::string_view text) override;
   /// Whether SIGINT or SIGTERM arrived. The first call installs the handlers
   /// that note them: until a use case asks, a signal ends the process as usual.
@@ -38,6 +39,7 @@ class TerminalEvents final : public app::Events {
  private:
   ProgressBar bar_;
   std::vector<std::string> warnings_;
+  std::set<std::string> noted_;
   bool handlers_installed_ = false;
 };
 

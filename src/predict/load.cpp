@@ -61,10 +61,10 @@ void warn_of_load(Prediction& prediction) {
                     never_quiet.size()));
   if (!measured.empty()) {
     prediction.warnings.push_back(
-        fmt::format("{} of its kernels were measured on a busy machine: their times may be up to a "
-                    "fifth too long, and the interval is wider; measure again on a quiet machine "
+        fmt::format("{} of its kernels {} measured on a busy machine: their times may be up to "
+                    "a fifth too long, and the interval is wider; measure again on a quiet machine "
                     "with oplat profile --retry-loaded",
-                    measured.size()));
+                    measured.size(), measured.size() == 1 ? "was" : "were"));
   }
   if (!estimated.empty()) {
     prediction.warnings.push_back(fmt::format(

@@ -81,8 +81,9 @@ void say_open_batch(Prediction& prediction) {
   for (const KernelPrediction& kernel : prediction.kernels)
     if (kernel.open_batch) open.insert(kernel.key);
   if (open.empty()) return;
-  prediction.warnings.push_back(
-      fmt::format("{} of its distinct kernels use rows of unknown batch (-1)", open.size()));
+  prediction.warnings.push_back(fmt::format("{} of its distinct kernels {} of unknown batch (-1)",
+                                            open.size(),
+                                            open.size() == 1 ? "uses a row" : "use rows"));
 }
 
 /// Guesses that no measurement will ever replace.

@@ -29,6 +29,12 @@ Json counts_json(const measure::Counts& c) {
           {"skipped", c.skipped}, {"left", c.left}};
 }
 
+/// Kernels that move nothing, such as Reshape.
+std::string views_text(std::int64_t views) {
+  if (views == 0) return "";
+  return fmt::format("; {} view{} no row", views, views == 1 ? " needs" : "s need");
+}
+
 /// "1.02 ms", or "1.02 to 1.05 ms" in two texts where the ends differ in them.
 std::string either_text(const base::Interval& ns) {
   const std::string low = base::duration_text(ns.low);
@@ -125,15 +131,15 @@ Json space_json(const SpaceSummary& space) {
 
 void print_document(const ProfileReport& profile, std::ostream& out) {
   const measure::Summary& s = profile.summary;
-  out << fmt::format("kernel rows: {}; {} views need no row\n", counts_text(s.kernels), s.views);
+  out << fmt::format("kernel rows: {}{}\n", counts_text(s.kernels), views_text(s.views));
   if (s.models.total > 0) out << fmt::format("whole models: {}\n", counts_text(s.models));
   const std::string waited = s.waited_seconds < 1
                                  ? ""
                                  : fmt::format(" ({} of it waiting for distinct cores)",
                                                base::clock_text(s.waited_seconds));
-  out << fmt::format("{} blocks in {} processes, {} complete passes, {}{}; table {}\n", s.blocks,
-                     s.processes, s.passes, base::clock_text(s.seconds), waited,
-                     base::printable(profile.table, 400));
+  out << fmt::format("{} blocks in {} processes, {} complete pass{}, {}{}; table {}\n", s.blocks,
+                     s.processes, s.passes, s.passes == 1 ? "" : "es", base::clock_text(s.seconds),
+                     waited, base::printable(profile.table, 400));
   for (const measure::Refusal& refusal : s.refusals)
     out << fmt::format("{}: {}\n  {}\n", refusal.outcome, base::printable(refusal.reason, 1000),
                        base::printable(refusal.key, 1 << 16));

@@ -7,6 +7,7 @@
 #include <map>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -61,6 +62,22 @@ std::string_view sweep_statistic(const Sweep& sweep) {
 
 std::string sweep_interval_text(const std::optional<base::Interval>& interval) {
   return interval ? range_text(interval->low, interval->high) : "-";
+}
+
+/// Each error once, in order, with the points that have it: often all of one number of threads.
+std::vector<std::pair<std::string, std::vector<std::string>>> points_by_error(const Sweep& sweep,
+                                                                              bool several) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> errors;
+  for (const Sweep::Point& point : sweep.points) {
+    if (point.error.empty()) continue;
+    auto at = std::find_if(errors.begin(), errors.end(),
+                           [&](const auto& one) { return one.first == point.error; });
+    if (at == errors.end()) at = errors.insert(at, {point.error, {}});
+    at->second.push_back(fmt::format("{}threads {}, batch {}",
+                                     several ? sweep_file_name(point.path) + ", " : "",
+                                     point.threads, point.batch));
+  }
+  return errors;
 }
 
 }  // namespace
@@ -123,12 +140,8 @@ void print_document(const Sweep& sweep, std::ostream& out) {
     table.add(std::move(cells));
   }
   table.print(out);
-  for (const Sweep::Point& point : sweep.points) {
-    if (point.error.empty()) continue;
-    out << fmt::format("{}threads {}, batch {}: {}\n",
-                       several ? sweep_file_name(point.path) + ", " : "", point.threads,
-                       point.batch, base::printable(point.error, 2000));
-  }
+  for (const auto& [error, places] : points_by_error(sweep, several))
+    out << fmt::format("{}: {}\n", base::join(places, "; "), base::printable(error, 2000));
 }
 
 Json json_document(const Sweep& sweep) {

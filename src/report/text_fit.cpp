@@ -42,7 +42,7 @@ void print_composition(const CompositionReport& composition, double level, std::
   const predict::CompositionFit& fit = composition.result.fit;
   out << fmt::format(
       "latency = {} + {} per kernel + {} per MiB of results + {:.3f} x kernels{}; spread {}, "
-      "correlation between kernels {:.1f}; calibrated on {} whole models\n",
+      "correlation between kernels {:.1f}; calibrated on {} whole model{}\n",
       base::duration_text(fit.c0_ns),
       fit.c1_ns < 0 ? fmt::format("-{}", base::duration_text(-fit.c1_ns))
                     : base::duration_text(fit.c1_ns),
@@ -50,7 +50,8 @@ void print_composition(const CompositionReport& composition, double level, std::
       fit.scale_int8 == fit.scale
           ? std::string()
           : fmt::format(" ({:.3f} x those with 8-bit tensors)", fit.scale_int8),
-      share_text(fit.sd_log), fit.measured_correlation, fit.scores.size());
+      share_text(fit.sd_log), fit.measured_correlation, fit.scores.size(),
+      fit.scores.size() == 1 ? "" : "s");
   const auto unsure = [&](predict::Unknown one) {
     return std::sqrt(std::max(0.0, fit.covariance.at(one, one)));
   };

@@ -2,6 +2,7 @@
 /// Predictions, estimates and validations for people.
 #include "report/text_prediction.hpp"
 
+#include <algorithm>
 #include <map>
 #include <ostream>
 #include <vector>
@@ -30,6 +31,9 @@ constexpr std::size_t kKernelTableColumns = 160;
 constexpr std::size_t kPredictionWholeKey = 1 << 16;
 constexpr std::size_t kLongName = 48;
 constexpr std::size_t kShortName = 28;
+constexpr std::size_t kMinName = 12;
+constexpr std::string_view kDots = "...";
+constexpr std::size_t kDotsAndCount = 16;
 
 std::string name_text(std::string_view name, std::size_t most = kLongName) {
   return name.empty() ? "-" : base::printable(name, most);
@@ -41,7 +45,9 @@ std::string kernel_name_text(std::string_view name, std::size_t most) {
   name.remove_prefix(name.size() - most);
   while (!name.empty() && (static_cast<unsigned char>(name[0]) & 0xc0U) == 0x80)
     name.remove_prefix(1);  // the rest of a character
-  return "..." + base::printable(name, most);
+  const std::size_t word = name.find_first_not_of("./");
+  if (word != std::string_view::npos) name.remove_prefix(word);
+  return std::string(kDots) + base::printable(name, most);
 }
 
 std::string percent_of_spread(const std::optional<double>& sd_log) {
@@ -134,23 +140,27 @@ void print_operators(const predict::Diagnosis& diagnosis, std::ostream& out) {
   if (lines.has_shares) columns.push_back({"share", Align::Right});
   if (lines.has_missing) columns.push_back({"missing kernels", Align::Right});
   columns.push_back({"rate", Align::Right});
-  columns.push_back({"bound"});
+  if (lines.has_bounds) columns.push_back({"bound"});
   TextTable table(std::move(columns));
   for (const OperatorLine& one : lines.shown) {
     std::vector<std::string> cells = {one.name, one.calls, one.time};
     if (lines.has_shares) cells.push_back(one.share);
     if (lines.has_missing) cells.push_back(one.missing);
     cells.push_back(one.rate);
-    cells.push_back(one.bound);
+    if (lines.has_bounds) cells.push_back(one.bound);
     table.add(std::move(cells));
   }
   out << "\n";
   table.print(out);
 }
 
-std::string places_text(const predict::KernelPrediction& kernel, std::size_t places) {
-  return kernel_name_text(kernel.name, kShortName) +
-         (places > 1 ? fmt::format(" and {} more", places - 1) : "");
+/// `room`: columns for the name and what follows it; the name gives way.
+std::string places_text(const predict::KernelPrediction& kernel, std::size_t places,
+                        std::size_t room = kShortName + kDotsAndCount) {
+  const std::string more = places > 1 ? fmt::format(" and {} more", places - 1) : "";
+  const std::size_t taken = more.size() + kDots.size();
+  const std::size_t most = room > taken ? room - taken : 0;
+  return kernel_name_text(kernel.name, std::clamp(most, kMinName, kShortName)) + more;
 }
 
 /// "12 calls, 106 GFLOP/s, compute 90 %, measured".
@@ -163,6 +173,22 @@ std::string facts_text(const predict::KernelDiagnosis& more, const CostlyKernel&
   if (more.bound_share) facts.push_back(bound_text(more));
   facts.emplace_back(estimate::name(source));
   return base::join(facts, ", ");
+}
+
+/// Columns for the line of facts, behind those of share and time; all if there is no width.
+std::size_t room_for_facts(std::size_t width, bool has_shares) {
+  constexpr std::size_t kShare = 8, kTime = 9;  // as wide as they get, with their gaps
+  const std::size_t before = kTime + (has_shares ? kShare : 0);
+  return width > before ? width - before : std::size_t{kPredictionWholeKey};
+}
+
+/// The name of the kernel gives way, not the facts.
+std::string facts_with_name(const predict::KernelDiagnosis& more, const CostlyKernel& one,
+                            const predict::KernelPrediction& kernel, std::size_t room) {
+  std::string facts = "  " + facts_text(more, one, kernel.source);
+  if (kernel.name.empty()) return facts;
+  facts += "; ";
+  return facts + places_text(kernel, one.places, room > facts.size() ? room - facts.size() : 0);
 }
 
 /// Each with its label, and a line of facts below: side by side they would not fit.
@@ -185,13 +211,12 @@ void print_costliest(const PredictionReport& report, const Options& options, std
     cells.push_back(std::move(text));
     table.add(std::move(cells));
   };
+  const std::size_t room = room_for_facts(text_width(out), has_total);
   for (const CostlyKernel& one : costly) {
     const auto& kernel = prediction.kernels[one.first];
     const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(one.first);
     line(share_text(one.time_ns / known), base::duration_text(one.time_ns), more.label.text);
-    std::string facts = "  " + facts_text(more, one, kernel.source);
-    if (!kernel.name.empty()) facts += "; " + places_text(kernel, one.places);
-    line("", "", facts);
+    line("", "", facts_with_name(more, one, kernel, room));
     if (options.keys) line("", "", "  " + base::printable(kernel.key, kPredictionWholeKey));
   }
   table.print(out);
@@ -210,8 +235,8 @@ void print_kernel_lines(const PredictionReport& report, const Options& options, 
     table.add({ns && total && *total > 0 ? share_text(*ns / *total) : "-", time_text(ns),
                more.label.text});
     table.add({"", "",
-               fmt::format("  {}; {}", facts_text(more, {i, kernel.count, 1, 0}, kernel.source),
-                           kernel_name_text(kernel.name, kShortName))});
+               facts_with_name(more, {i, kernel.count, 1, 0}, kernel,
+                               room_for_facts(text_width(out), true))});
     if (kernel.sd_log)
       table.add({"", "",
                  fmt::format(
@@ -244,14 +269,17 @@ void print_uncertainty(const PredictionReport& report, const Options& options, s
                    {"to do"},
                    {"name"},
                    {options.keys ? "key" : "kernel"}});
+  const std::size_t width = text_width(out);
+  const bool is_narrow = width > 0 && width < kKernelTableColumns;
   for (std::size_t i = 0; i < uncertainty->most.size() && i < kUncertainShown; ++i) {
     const predict::UncertainKernel& one = uncertainty->most[i];
     const auto& kernel = p.kernels.at(one.first);
-    table.add({share_text(one.share), percent_of_spread(kernel.sd_log), std::to_string(one.count),
-               std::string(estimate::name(kernel.source)), std::string(name(one.remedy)),
-               places_text(kernel, one.places),
-               options.keys ? base::printable(kernel.key, kPredictionWholeKey)
-                            : report.diagnosis.kernels.at(one.first).label.text});
+    table.add(
+        {share_text(one.share), percent_of_spread(kernel.sd_log), std::to_string(one.count),
+         std::string(estimate::name(kernel.source)), std::string(name(one.remedy)),
+         is_narrow ? kernel_name_text(kernel.name, kMinName) : places_text(kernel, one.places),
+         options.keys ? base::printable(kernel.key, kPredictionWholeKey)
+                      : report.diagnosis.kernels.at(one.first).label.text});
   }
   if (!table.empty()) table.print(out);
   for (const std::string& line : remedy_lines(report, options)) out << line << "\n";
@@ -259,12 +287,15 @@ void print_uncertainty(const PredictionReport& report, const Options& options, s
 
 std::string movement_text(const predict::MovementSum& sum) {
   static const std::map<ir::Movement, std::string_view> kWords = {
-      {ir::Movement::Reorder, "layout reorders"},
-      {ir::Movement::Copy, "copies between devices"},
-      {ir::Movement::Cast, "casts"},
-      {ir::Movement::Quantisation, "quantise and dequantise"},
-      {ir::Movement::Transpose, "transposes"}};
-  return fmt::format("{} {} ({})", sum.kernels, kWords.at(sum.movement),
+      {ir::Movement::Reorder, "layout reorder{}"},
+      {ir::Movement::Copy, "device cop{}"},
+      {ir::Movement::Cast, "cast{}"},
+      {ir::Movement::Quantisation, "quantise or dequantise kernel{}"},
+      {ir::Movement::Transpose, "transpose{}"}};
+  const bool is_copy = sum.movement == ir::Movement::Copy;
+  const std::string_view ending = sum.kernels == 1 ? (is_copy ? "y" : "") : is_copy ? "ies" : "s";
+  return fmt::format("{} {} ({})", sum.kernels,
+                     fmt::format(fmt::runtime(kWords.at(sum.movement)), ending),
                      sum.time_share ? share_text(*sum.time_share) : "-");
 }
 
@@ -306,6 +337,7 @@ OperatorLines operator_lines(const predict::Diagnosis& diagnosis, std::size_t ma
   const auto add = [&](const predict::OperatorSum& sum, std::string name, std::string rate) {
     lines.has_shares = lines.has_shares || sum.time_share.has_value();
     lines.has_missing = lines.has_missing || sum.missing > 0;
+    lines.has_bounds = lines.has_bounds || sum.bound.has_value();
     lines.shown.push_back({std::move(name), std::to_string(sum.calls),
                            sum.missing < sum.kernels ? base::duration_text(sum.time_ns) : "-",
                            sum.time_share ? share_text(*sum.time_share) : "-",
@@ -345,7 +377,8 @@ std::string measured_text(const predict::MeasuredModel& measured) {
 
 std::string composition_text(const predict::Composition& composition) {
   if (composition.fitted)
-    return fmt::format("fitted, calibrated on {} whole models", composition.calibration_models);
+    return fmt::format("fitted, calibrated on {} whole model{}", composition.calibration_models,
+                       composition.calibration_models == 1 ? "" : "s");
   if (composition.left_out)
     return "not fitted: of the models measured, this one is left out of its own prediction";
   return "not fitted (oplat fit does it, from measured models): the interval uses start values";
@@ -472,7 +505,7 @@ void print_validation(const predict::Validation& validation, const Options& opti
                    {"predicted", Align::Right},
                    {"interval " + level_text(validation.level), Align::Right},
                    {"measured", Align::Right},
-                   {"measured CI", Align::Right},
+                   {"measured CI", Align::Right, false},
                    {"error", Align::Right},
                    {"inside"}});
   for (const auto& model : validation.models) {

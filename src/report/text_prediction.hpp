@@ -28,6 +28,7 @@ struct OperatorLines {
   std::vector<OperatorLine> shown;
   bool has_shares = false;
   bool has_missing = false;
+  bool has_bounds = false;
 };
 /// Operators that take time or lack one, at most `max`; the others are one more line.
 OperatorLines operator_lines(const predict::Diagnosis& diagnosis, std::size_t max);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Reports for people; those about plans and tables are here, the longer ones in
 /// text_prediction.cpp.
+#include <algorithm>
 #include <ostream>
 #include <sstream>
 
@@ -41,9 +42,12 @@ class TextWriter {
 
   void operator()(const Comparison& comparison) {
     std::string_view letter = "A";
+    std::size_t width = 0;
+    for (const predict::Prediction& p : comparison.models)
+      width = std::max(width, base::text_columns(base::printable(p.model)));
     for (const predict::Prediction& p : comparison.models) {
       out_ << fmt::format(
-          "{}  {}  {}\n", letter, base::printable(p.model),
+          "{}  {:<{}}  {}\n", letter, base::printable(p.model), width,
           p.latency_ns ? latency_text(*p.latency_ns, p.interval, p.level) : "no latency");
       letter = "B";
     }

@@ -3,6 +3,7 @@
 #include "report/text_table.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/layout.hpp"
 #include "report/text_width.hpp"
@@ -36,7 +37,10 @@ void TextTable::print(std::ostream& out) const {
   for (const auto& line : lines_)
     for (std::size_t i = 0; i < widths.size() && i < line.size(); ++i)
       widths[i] = std::max(widths[i], base::text_columns(line[i]));
-  if (const std::size_t most = text_width(out); most > 0) fit(widths, titles, most);
+  if (const std::size_t most = text_width(out); most > 0 && !fit(widths, titles, most)) {
+    for (std::size_t i = columns_.size(); i-- > 0;)
+      if (!columns_[i].is_needed) return without(i).print(out);
+  }
 
   const auto print_line = [&](const auto& cell) {
     std::string text;
@@ -59,7 +63,7 @@ void TextTable::print(std::ostream& out) const {
 }
 
 /// Columns of words give way, the widest first; numbers stay whole.
-void TextTable::fit(std::vector<std::size_t>& widths, const std::vector<std::size_t>& titles,
+bool TextTable::fit(std::vector<std::size_t>& widths, const std::vector<std::size_t>& titles,
                     std::size_t most) const {
   const auto total = [&] {
     std::size_t sum = kGap * (widths.size() - std::min<std::size_t>(1, widths.size()));
@@ -73,9 +77,19 @@ void TextTable::fit(std::vector<std::size_t>& widths, const std::vector<std::siz
           columns_[i].align == Align::Left && widths[i] > std::max(kMinTextColumn, titles[i]);
       if (may_give && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
     }
-    if (widest == widths.size()) return;
+    if (widest == widths.size()) return false;
     --widths[widest];
   }
+  return true;
+}
+
+TextTable TextTable::without(std::size_t column) const {
+  TextTable table = *this;
+  const auto at = static_cast<std::ptrdiff_t>(column);
+  table.columns_.erase(table.columns_.begin() + at);
+  for (auto& line : table.lines_)
+    if (column < line.size()) line.erase(line.begin() + at);
+  return table;
 }
 
 }  // namespace oplat::report

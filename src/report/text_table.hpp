@@ -13,12 +13,14 @@ namespace oplat::report {
 enum class Align { Left, Right };
 
 /// Columns as wide as their widest cell, two blanks between them, no blanks at line ends. On a
-/// stream with a width (text_width.hpp) columns of words are shortened in their middles.
+/// stream with a width (text_width.hpp) columns of words are shortened in their middles, and where
+/// that is not enough, columns that are not needed are left out, the last one first.
 class TextTable {
  public:
   struct Column {
     std::string title;
     Align align = Align::Left;
+    bool is_needed = true;  ///< false: only where there is room
   };
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
   /// As many cells as there are columns.
@@ -27,8 +29,10 @@ class TextTable {
   void print(std::ostream& out) const;
 
  private:
-  void fit(std::vector<std::size_t>& widths, const std::vector<std::size_t>& titles,
+  /// Whether the columns then take at most `most`.
+  bool fit(std::vector<std::size_t>& widths, const std::vector<std::size_t>& titles,
            std::size_t most) const;
+  [[nodiscard]] TextTable without(std::size_t column) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> lines_;

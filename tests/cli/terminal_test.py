@@ -13,6 +13,7 @@ import fcntl
 import os
 import pty
 import re
+import shlex
 import sqlite3
 import struct
 import subprocess
@@ -230,6 +231,15 @@ class Golden(unittest.TestCase):
     def test_predict(self):
         self.check("predict", "predict", "net.pdmodel", "--table", "d.oplat")
 
+    def test_predict_per_op(self):
+        self.check("predict-per-op", "predict", "net.pdmodel", "--table", "d.oplat", "--per-op")
+
+    def test_predict_keys(self):
+        self.check("predict-keys", "predict", "net.pdmodel", "--table", "d.oplat", "--keys")
+
+    def test_predict_sweep(self):
+        self.check("predict-sweep", "predict", "net.pdmodel", "--table", "d.oplat", "--threads", "2,4,8", status=6)
+
     def test_predict_several(self):
         self.check("predict-several", "predict", "net.pdmodel", "gone.pdmodel", "--table", "d.oplat", status=3)
 
@@ -247,6 +257,16 @@ class Golden(unittest.TestCase):
 
     def test_measure(self):
         self.check("measure", "measure", "a model of many layers.onnx", "gone.onnx", *self.replay, status=3)
+
+    def test_measure_per_op(self):
+        worker = f"{shlex.quote(sys.executable)} {shlex.quote(str(HERE / 'made_worker.py'))}"
+        self.check("measure-per-op", "measure", "a model of many layers.onnx", "--per-op", "--worker", worker)
+
+    def test_validate(self):
+        self.check("validate", "validate", "a model of many layers.onnx", "--table", "recorded.oplat", *self.replay)
+
+    def test_plan(self):
+        self.check("plan", "plan", "net.pdmodel", "--plan", "rules:paddle-lite")
 
     def test_measure_sweep(self):
         self.check("measure-sweep", "measure", "a model of many layers.onnx", "--batch", "1,2", *self.replay, status=3)

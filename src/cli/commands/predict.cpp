@@ -163,6 +163,8 @@ Result<int> run_predict_sweep(const PredictFlags& flags, const app::SweepAxes& a
   OPLAT_TRY(result, app::predict_sweep(request, models, axes, events));
   events.finish();
   OPLAT_CHECK(print_report(flags.form, report::ReportModel{result.sweep, {}, events.warnings()}));
+  // The text has the reasons.
+  if (result.first_error && form == "text") return exit_code(result.first_error->code);
   if (result.first_error) return fail(*result.first_error);
   std::vector<Status> checks;
   for (const auto& point : result.sweep.points) {

@@ -32,6 +32,13 @@ TEST(Layout, LinesWrapAtBlanksWithAnIndentation) {
   EXPECT_EQ(wrap_lines("one two three\n\nfour\n", 8, 0), "one two\nthree\n\nfour\n");
 }
 
+TEST(Layout, UnitsGoWithTheirNumbers) {
+  EXPECT_EQ(wrap_line("within 10 % of all", 10, 0), "within\n10 % of\nall");
+  EXPECT_EQ(wrap_line("it took 1.5 ms, then", 11, 0), "it took\n1.5 ms,\nthen");
+  EXPECT_EQ(wrap_line("all of 12 models", 9, 0), "all of 12\nmodels") << "not a unit";
+  EXPECT_EQ(wrap_line("ends in 12", 8, 0), "ends in\n12");
+}
+
 TEST(Layout, PathsStayWholeAndKeysAreShortened) {
   const std::string path = "/a/path/of/thirty/columns/x.onnx";
   EXPECT_EQ(wrap_line("see " + path + " there", 20), "see\n  " + path + "\n  there");

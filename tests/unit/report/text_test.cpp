@@ -7,6 +7,7 @@
 #include "base/interval.hpp"
 #include "report/text_table.hpp"
 #include "report/text_values.hpp"
+#include "report/text_width.hpp"
 #include "unit/report/sample_reports.hpp"
 
 namespace oplat::report {
@@ -28,6 +29,25 @@ TEST(TextTable, AlignsColumnsAndLeavesNoBlanksAtLineEnds) {
             "name      n  last\n"
             "a         1  x\n"
             "l\xc3\xa4nger  123\n");
+}
+
+TEST(TextTable, OnAStreamWithAWidthWordsGiveWayAndThenColumnsThatAreNotNeeded) {
+  TextTable table({{"model"}, {"time", Align::Right}, {"range", Align::Right, false}, {"ok"}});
+  table.add({"a_model_with_a_long_name", "1.00 ms", "0.90 to 1.10 ms", "yes"});
+  const auto at = [&](std::size_t width) {
+    std::ostringstream out;
+    set_text_width(out, width);
+    table.print(out);
+    return out.str();
+  };
+  EXPECT_EQ(at(0), at(100));
+  EXPECT_THAT(at(50), HasSubstr("a_model_...ong_name  1.00 ms  0.90 to 1.10 ms  yes\n"));
+  EXPECT_EQ(at(40),
+            "model                        time  ok\n"
+            "a_model_with_a_long_name  1.00 ms  yes\n");
+  EXPECT_EQ(at(30),
+            "model                time  ok\n"
+            "a_model...g_name  1.00 ms  yes\n");
 }
 
 TEST(TextValues, LatencyWithItsInterval) {
@@ -137,13 +157,13 @@ TEST(Text, WhoseDataMovementIsIsSaidWhereItIsKnown) {
   const std::string text = rendered("text", p);
   EXPECT_THAT(text,
               HasSubstr("\ndata movement inserted by the runtime: 3 layout reorders (50.0 %)\n"));
-  EXPECT_THAT(text, HasSubstr("\ndata movement of unknown origin: 1 casts (41.7 %)\n"));
+  EXPECT_THAT(text, HasSubstr("\ndata movement of unknown origin: 1 cast (41.7 %)\n"));
   p.kernels[1].put_in = true;
   EXPECT_THAT(rendered("text", p), HasSubstr("\ndata movement inserted by the runtime: 3 layout "
-                                             "reorders (50.0 %), 1 casts (41.7 %)\n"));
+                                             "reorders (50.0 %), 1 cast (41.7 %)\n"));
   p.kernels[1].put_in = false;
   EXPECT_THAT(rendered("text", p),
-              HasSubstr("\ndata movement of the model itself: 1 casts (41.7 %)\n"));
+              HasSubstr("\ndata movement of the model itself: 1 cast (41.7 %)\n"));
 }
 
 TEST(Text, ComparisonSaysTheRatioAndWhetherTheOrderIsSure) {
