@@ -38,15 +38,16 @@ void print_load(std::int64_t under_load, std::string_view of_what, std::ostream&
     out << fmt::format("{} of the {} were measured on a busy machine\n", under_load, of_what);
 }
 
+std::string_view sign_text(double value) { return value < 0 ? "-" : "+"; }
+
 void print_composition(const CompositionReport& composition, double level, std::ostream& out) {
   const predict::CompositionFit& fit = composition.result.fit;
   out << fmt::format(
-      "latency = {} + {} per kernel + {} per MiB of results + {:.3f} x kernels{}; spread {}, "
+      "latency = {} {} {} per kernel {} {} per MiB of results + {:.3f} x kernels{}; spread {}, "
       "correlation between kernels {:.1f}; calibrated on {} whole model{}\n",
-      base::duration_text(fit.c0_ns),
-      fit.c1_ns < 0 ? fmt::format("-{}", base::duration_text(-fit.c1_ns))
-                    : base::duration_text(fit.c1_ns),
-      base::duration_text(fit.c2_ns_per_byte * kBytesPerMib), fit.scale,
+      base::duration_text(fit.c0_ns), sign_text(fit.c1_ns),
+      base::duration_text(std::abs(fit.c1_ns)), sign_text(fit.c2_ns_per_byte),
+      base::duration_text(std::abs(fit.c2_ns_per_byte) * kBytesPerMib), fit.scale,
       fit.scale_int8 == fit.scale
           ? std::string()
           : fmt::format(" ({:.3f} x those with 8-bit tensors)", fit.scale_int8),
@@ -72,7 +73,7 @@ void print_composition(const CompositionReport& composition, double level, std::
                    {"interval " + level_text(level), Align::Right},
                    {"measured", Align::Right},
                    {"error", Align::Right},
-                   {"without fit", Align::Right},
+                   {"without fit", Align::Right, false},
                    {"inside"}});
   for (const auto& model : composition.result.left_out) {
     const double measured = model.measured.median_ns;

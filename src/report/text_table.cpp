@@ -15,6 +15,12 @@ namespace {
 constexpr std::size_t kMinTextColumn = 12;
 constexpr std::size_t kGap = 2;
 
+std::size_t line_columns(const std::vector<std::size_t>& widths) {
+  std::size_t sum = kGap * (widths.size() - std::min<std::size_t>(1, widths.size()));
+  for (const std::size_t width : widths) sum += width;
+  return sum;
+}
+
 int width_index() {
   static const int index = std::ios_base::xalloc();
   return index;
@@ -37,9 +43,10 @@ void TextTable::print(std::ostream& out) const {
   for (const auto& line : lines_)
     for (std::size_t i = 0; i < widths.size() && i < line.size(); ++i)
       widths[i] = std::max(widths[i], base::text_columns(line[i]));
-  if (const std::size_t most = text_width(out); most > 0 && !fit(widths, titles, most)) {
-    for (std::size_t i = columns_.size(); i-- > 0;)
+  if (const std::size_t most = text_width(out); most > 0) {
+    for (std::size_t i = columns_.size(); i-- > 0 && line_columns(widths) > most;)
       if (!columns_[i].is_needed) return without(i).print(out);
+    fit(widths, titles, most);
   }
 
   const auto print_line = [&](const auto& cell) {
@@ -63,24 +70,18 @@ void TextTable::print(std::ostream& out) const {
 }
 
 /// Columns of words give way, the widest first; numbers stay whole.
-bool TextTable::fit(std::vector<std::size_t>& widths, const std::vector<std::size_t>& titles,
+void TextTable::fit(std::vector<std::size_t>& widths, const std::vector<std::size_t>& titles,
                     std::size_t most) const {
-  const auto total = [&] {
-    std::size_t sum = kGap * (widths.size() - std::min<std::size_t>(1, widths.size()));
-    for (const std::size_t width : widths) sum += width;
-    return sum;
-  };
-  while (total() > most) {
+  while (line_columns(widths) > most) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const bool may_give =
           columns_[i].align == Align::Left && widths[i] > std::max(kMinTextColumn, titles[i]);
       if (may_give && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
     }
-    if (widest == widths.size()) return false;
+    if (widest == widths.size()) return;
     --widths[widest];
   }
-  return true;
 }
 
 TextTable TextTable::without(std::size_t column) const {

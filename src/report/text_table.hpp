@@ -13,8 +13,8 @@ namespace oplat::report {
 enum class Align { Left, Right };
 
 /// Columns as wide as their widest cell, two blanks between them, no blanks at line ends. On a
-/// stream with a width (text_width.hpp) columns of words are shortened in their middles, and where
-/// that is not enough, columns that are not needed are left out, the last one first.
+/// stream with a width (text_width.hpp) columns that are not needed are left out where it is
+/// too narrow, the last one first; then columns of words are shortened in their middles.
 class TextTable {
  public:
   struct Column {
@@ -29,8 +29,7 @@ class TextTable {
   void print(std::ostream& out) const;
 
  private:
-  /// Whether the columns then take at most `most`.
-  bool fit(std::vector<std::size_t>& widths, const std::vector<std::size_t>& titles,
+  void fit(std::vector<std::size_t>& widths, const std::vector<std::size_t>& titles,
            std::size_t most) const;
   [[nodiscard]] TextTable without(std::size_t column) const;
 
