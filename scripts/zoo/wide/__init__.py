@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks of the set `wide`: published architectures as tables of layer sizes and a few kinds of blocks."""
+"""Networks of the set `wide`: published architectures as tables of layer sizes and a few kinds of
+blocks."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exports networks of the set `wide` with Debian's torch, asked by scripts/models; a module of its own, so that what
-is added here leaves the networks of the other sets up to date."""
+"""Exports networks of the set `wide` with Debian's torch, asked by scripts/models; a module
+of its own, so that what is added here leaves the networks of the other sets up to date."""
 
 import torch
 from torch import nn
@@ -31,7 +31,8 @@ def of(module):
     return build
 
 
-export.SOURCES.update({"vision": of(vision), "dense": of(dense), "language": of(language), "signals": of(signals)})
+export.SOURCES.update({"vision": of(vision), "dense": of(dense), "language": of(language),
+                       "signals": of(signals)})
 
 if __name__ == "__main__":
     torch.set_num_threads(1)

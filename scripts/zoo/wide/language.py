@@ -6,7 +6,8 @@ import math
 import torch
 from torch import nn
 
-from .parts import Add, Attention, Do, Learned, image, linears, normalised_after, numbers, to_tokens, transformer
+from .parts import (Add, Attention, Do, Learned, image, linears, normalised_after, numbers,
+                    to_tokens, transformer)
 from .vision import gmlp_blocks
 
 
@@ -24,8 +25,10 @@ class Shared(nn.Module):
 
 
 def albert(layers, width, heads, length, vocabulary):
-    model = nn.Sequential(nn.Embedding(vocabulary, 128), Learned(length, 128), nn.LayerNorm(128), nn.Linear(128, width),
-                          Shared(normalised_after(width, heads, "tanh_gelu"), layers), Do(lambda x: x[:, 0]),
+    model = nn.Sequential(nn.Embedding(vocabulary, 128), Learned(length, 128), nn.LayerNorm(128),
+                          nn.Linear(128, width),
+                          Shared(normalised_after(width, heads, "tanh_gelu"), layers),
+                          Do(lambda x: x[:, 0]),
                           nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 2))
     return model, numbers(length, vocabulary)
 
@@ -35,9 +38,12 @@ class Roberta(nn.Module):
 
     def __init__(self, layers, width, heads, length, vocabulary):
         super().__init__()
-        self.tokens, self.positions, self.norm = nn.Embedding(vocabulary, width), nn.Embedding(length + 2, width), nn.LayerNorm(width)
+        self.tokens = nn.Embedding(vocabulary, width)
+        self.positions = nn.Embedding(length + 2, width)
+        self.norm = nn.LayerNorm(width)
         self.attentions = nn.ModuleList(Attention(width, heads, joint=False) for _ in range(layers))
-        self.feeds = nn.ModuleList(Add(linears((width, 4 * width, width), "gelu")) for _ in range(layers))
+        self.feeds = nn.ModuleList(Add(linears((width, 4 * width, width), "gelu"))
+                                   for _ in range(layers))
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2 * layers))
         self.head = nn.Sequential(nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 3))
 
@@ -62,21 +68,29 @@ class Linformer(nn.Module):
     def __init__(self, width, heads, length, few):
         super().__init__()
         self.heads, self.mix, self.out = heads, nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.fewer_keys, self.fewer_values = nn.Linear(length, few, bias=False), nn.Linear(length, few, bias=False)
+        self.fewer_keys = nn.Linear(length, few, bias=False)
+        self.fewer_values = nn.Linear(length, few, bias=False)
 
     def forward(self, x):
         batch, tokens, width = x.shape
         query, key, value = self.mix(x).chunk(3, 2)
-        key, value = self.fewer_keys(key.transpose(1, 2)).transpose(1, 2), self.fewer_values(value.transpose(1, 2)).transpose(1, 2)
-        query, key, value = (part.reshape(batch, -1, self.heads, width // self.heads).transpose(1, 2) for part in (query, key, value))
+        key = self.fewer_keys(key.transpose(1, 2)).transpose(1, 2)
+        value = self.fewer_values(value.transpose(1, 2)).transpose(1, 2)
+        query, key, value = (part.reshape(batch, -1, self.heads,
+                                          width // self.heads).transpose(1, 2)
+                             for part in (query, key, value))
         scores = torch.einsum("bhnd,bhkd->bhnk", query, key) / math.sqrt(width // self.heads)
-        return self.out(torch.einsum("bhnk,bhkd->bhnd", scores.softmax(3), value).transpose(1, 2).reshape(batch, tokens, width))
+        return self.out(torch.einsum("bhnk,bhkd->bhnd", scores.softmax(3),
+                                     value).transpose(1, 2).reshape(batch, tokens, width))
 
 
 def linformer(layers, width, heads, length, few, vocabulary):
-    block = lambda: nn.Sequential(Add(nn.Sequential(nn.LayerNorm(width), Linformer(width, heads, length, few))),
-                                  Add(nn.Sequential(nn.LayerNorm(width), linears((width, 4 * width, width), "gelu"))))
-    return nn.Sequential(nn.Embedding(vocabulary, width), Learned(length, width), *(block() for _ in range(layers)), nn.LayerNorm(width),
+    block = lambda: nn.Sequential(Add(nn.Sequential(nn.LayerNorm(width),
+                                                    Linformer(width, heads, length, few))),
+                                  Add(nn.Sequential(nn.LayerNorm(width),
+                                                    linears((width, 4 * width, width), "gelu"))))
+    return nn.Sequential(nn.Embedding(vocabulary, width), Learned(length, width),
+                         *(block() for _ in range(layers)), nn.LayerNorm(width),
                          Do(lambda x: x.amax(1)), nn.Linear(width, 2)), numbers(length, vocabulary)
 
 
@@ -89,7 +103,9 @@ class GroupedBlock(nn.Module):
             return nn.Conv1d(a, b, 1, groups=g)
         self.heads = heads
         self.query, self.key, self.value = (layer(width, width, groups) for _ in range(3))
-        self.out, self.first, self.second = layer(width, width, 1), layer(width, 4 * width, groups), layer(4 * width, width, groups)
+        self.out = layer(width, width, 1)
+        self.first = layer(width, 4 * width, groups)
+        self.second = layer(4 * width, width, groups)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
 
     def normalised(self, norm, x):
@@ -97,16 +113,21 @@ class GroupedBlock(nn.Module):
 
     def forward(self, x):
         batch, width, tokens = x.shape
-        query, key, value = (layer(x).view(batch, self.heads, width // self.heads, tokens) for layer in (self.query, self.key, self.value))
+        query, key, value = (layer(x).view(batch, self.heads, width // self.heads, tokens)
+                             for layer in (self.query, self.key, self.value))
         scores = (query.transpose(2, 3) @ key) / math.sqrt(width // self.heads)
-        mixed = (scores.softmax(3) @ value.transpose(2, 3)).transpose(2, 3).reshape(batch, width, tokens)
+        mixed = (scores.softmax(3) @ value.transpose(2,
+                                                     3)).transpose(
+            2, 3).reshape(batch, width, tokens)
         x = self.normalised(self.norms[0], x + self.out(mixed))
         return self.normalised(self.norms[1], x + self.second(nn.functional.gelu(self.first(x))))
 
 
 def squeezebert(layers, width, heads, length, vocabulary):
-    model = nn.Sequential(nn.Embedding(vocabulary, width), Learned(length, width), nn.LayerNorm(width), Do(lambda x: x.transpose(1, 2)),
-                          *(GroupedBlock(width, heads, 4) for _ in range(layers)), Do(lambda x: x[:, :, 0]), nn.Linear(width, 2))
+    model = nn.Sequential(nn.Embedding(vocabulary, width), Learned(length, width),
+                          nn.LayerNorm(width), Do(lambda x: x.transpose(1, 2)),
+                          *(GroupedBlock(width, heads, 4) for _ in range(layers)),
+                          Do(lambda x: x[:, :, 0]), nn.Linear(width, 2))
     return model, numbers(length, vocabulary)
 
 
@@ -127,14 +148,19 @@ class T5(nn.Module):
     def __init__(self, layers, width, heads, length, vocabulary):
         super().__init__()
         def feed():
-            return Add(nn.Sequential(RootMean(width), nn.Linear(width, 4 * width, bias=False), nn.ReLU(), nn.Linear(4 * width, width, bias=False)))
+            return Add(nn.Sequential(RootMean(width), nn.Linear(width, 4 * width, bias=False),
+                                     nn.ReLU(), nn.Linear(4 * width, width, bias=False)))
         def own(**named):
-            return Add(nn.Sequential(RootMean(width), Attention(width, heads, joint=False, bias=length, biased=False, **named)))
+            return Add(nn.Sequential(RootMean(width),
+                                     Attention(width, heads, joint=False, bias=length, biased=False,
+                                               **named)))
         self.tokens = nn.Embedding(vocabulary, width)
-        self.encoder = nn.Sequential(*(nn.Sequential(own(), feed()) for _ in range(layers)), RootMean(width))
+        self.encoder = nn.Sequential(*(nn.Sequential(own(), feed()) for _ in range(layers)),
+                                     RootMean(width))
         self.own = nn.ModuleList(own(causal=length) for _ in range(layers))
         self.norms = nn.ModuleList(RootMean(width) for _ in range(layers))
-        self.cross = nn.ModuleList(Attention(width, heads, joint=False, biased=False) for _ in range(layers))
+        self.cross = nn.ModuleList(Attention(width, heads, joint=False, biased=False)
+                                   for _ in range(layers))
         self.feeds = nn.ModuleList(feed() for _ in range(layers))
         self.head = nn.Sequential(RootMean(width), nn.Linear(width, vocabulary, bias=False))
 
@@ -147,7 +173,8 @@ class T5(nn.Module):
 
 
 def t5(layers, width, heads, length, vocabulary):
-    return T5(layers, width, heads, length, vocabulary), {**numbers(length, vocabulary, "source"), **numbers(length, vocabulary, "target")}
+    return T5(layers, width, heads, length, vocabulary), {**numbers(length, vocabulary, "source"),
+                                                          **numbers(length, vocabulary, "target")}
 
 
 class RotatedAttention(nn.Module):
@@ -159,7 +186,9 @@ class RotatedAttention(nn.Module):
         self.query = nn.Linear(width, width, bias=False)
         self.key, self.value = (nn.Linear(width, groups * self.size, bias=False) for _ in range(2))
         self.out = nn.Linear(width, width, bias=False)
-        angles = torch.arange(length)[:, None] * (10000.0 ** (-torch.arange(0, self.size, 2) / self.size))
+        angles = torch.arange(length)[:,
+                                      None] * (
+            10000.0 ** (-torch.arange(0, self.size, 2) / self.size))
         self.register_buffer("cosines", torch.cat([angles, angles], 1).cos())
         self.register_buffer("sines", torch.cat([angles, angles], 1).sin())
         self.register_buffer("mask", torch.full((length, length), -1e4).triu(1))
@@ -172,14 +201,18 @@ class RotatedAttention(nn.Module):
     def forward(self, x, keys=None, values=None):
         batch, tokens, width = x.shape
         start = 0 if keys is None else keys.shape[2]
-        query = self.rotated(self.query(x).view(batch, tokens, self.heads, self.size).transpose(1, 2), start)
-        key = self.rotated(self.key(x).view(batch, tokens, self.groups, self.size).transpose(1, 2), start)
+        query = self.rotated(self.query(x).view(batch, tokens, self.heads,
+                                                self.size).transpose(1, 2), start)
+        key = self.rotated(self.key(x).view(batch, tokens, self.groups, self.size).transpose(1, 2),
+                           start)
         value = self.value(x).view(batch, tokens, self.groups, self.size).transpose(1, 2)
         if keys is not None:
             key, value = torch.cat([keys, key], 2), torch.cat([values, value], 2)
         if self.groups < self.heads:
             repeat = self.heads // self.groups
-            key, value = (part[:, :, None].expand(-1, -1, repeat, -1, -1).reshape(batch, self.heads, -1, self.size) for part in (key, value))
+            key, value = (part[:, :, None].expand(-1, -1, repeat, -1,
+                                                  -1).reshape(batch, self.heads, -1, self.size)
+                          for part in (key, value))
         scores = query @ key.transpose(2, 3) / math.sqrt(self.size)
         if keys is None:
             scores = scores + self.mask[:tokens, :tokens]
@@ -191,7 +224,9 @@ class Gated(nn.Module):
 
     def __init__(self, width, hidden):
         super().__init__()
-        self.gate, self.up, self.down = nn.Linear(width, hidden, bias=False), nn.Linear(width, hidden, bias=False), nn.Linear(hidden, width, bias=False)
+        self.gate = nn.Linear(width, hidden, bias=False)
+        self.up = nn.Linear(width, hidden, bias=False)
+        self.down = nn.Linear(hidden, width, bias=False)
 
     def forward(self, x):
         return self.down(nn.functional.silu(self.gate(x)) * self.up(x))
@@ -203,7 +238,8 @@ class Llama(nn.Module):
     def __init__(self, layers, width, heads, groups, hidden, length, vocabulary):
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width)
-        self.attentions = nn.ModuleList(RotatedAttention(width, heads, groups, length) for _ in range(layers))
+        self.attentions = nn.ModuleList(RotatedAttention(width, heads, groups, length)
+                                        for _ in range(layers))
         self.feeds = nn.ModuleList(Gated(width, hidden) for _ in range(layers))
         self.norms = nn.ModuleList(RootMean(width) for _ in range(2 * layers + 1))
         self.head = nn.Linear(width, vocabulary, bias=False)
@@ -221,7 +257,8 @@ def llama(layers, width, heads, groups, hidden, length, vocabulary, past=0):
     inputs = numbers(1 if past else length, vocabulary)
     if past:
         inputs["past"] = torch.randn(layers, 2, 1, groups, past, width // heads)
-    return Llama(layers, width, heads, groups, hidden, past + 1 if past else length, vocabulary), inputs
+    return Llama(layers, width, heads, groups, hidden, past + 1 if past else length,
+                 vocabulary), inputs
 
 
 class StepOfGpt(nn.Module):
@@ -229,17 +266,21 @@ class StepOfGpt(nn.Module):
 
     def __init__(self, layers, width, heads, past, vocabulary):
         super().__init__()
-        self.heads, self.tokens, self.position = heads, nn.Embedding(vocabulary, width), nn.Parameter(torch.empty(1, 1, width))
+        self.heads = heads
+        self.tokens = nn.Embedding(vocabulary, width)
+        self.position = nn.Parameter(torch.empty(1, 1, width))
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2 * layers + 1))
         self.mixes = nn.ModuleList(nn.Linear(width, 3 * width) for _ in range(layers))
         self.outs = nn.ModuleList(nn.Linear(width, width) for _ in range(layers))
-        self.feeds = nn.ModuleList(linears((width, 4 * width, width), "gelu") for _ in range(layers))
+        self.feeds = nn.ModuleList(linears((width, 4 * width, width), "gelu")
+                                   for _ in range(layers))
         self.head = nn.Linear(width, vocabulary, bias=False)
 
     def forward(self, tokens, past):
         x = self.tokens(tokens) + self.position
         for i, (mix, out, feed) in enumerate(zip(self.mixes, self.outs, self.feeds)):
-            query, key, value = (part.view(1, 1, self.heads, -1).transpose(1, 2) for part in mix(self.norms[2 * i](x)).chunk(3, 2))
+            query, key, value = (part.view(1, 1, self.heads, -1).transpose(1, 2)
+                                 for part in mix(self.norms[2 * i](x)).chunk(3, 2))
             key, value = torch.cat([past[i, 0], key], 2), torch.cat([past[i, 1], value], 2)
             scores = query @ key.transpose(2, 3) / math.sqrt(query.shape[3])
             x = x + out((scores.softmax(3) @ value).transpose(1, 2).reshape(1, 1, -1))
@@ -248,7 +289,8 @@ class StepOfGpt(nn.Module):
 
 
 def gpt_step(layers, width, heads, past, vocabulary):
-    inputs = {**numbers(1, vocabulary), "past": torch.randn(layers, 2, 1, heads, past, width // heads)}
+    inputs = {**numbers(1, vocabulary), "past": torch.randn(layers, 2, 1, heads, past,
+                                                            width // heads)}
     return StepOfGpt(layers, width, heads, past, vocabulary), inputs
 
 
@@ -261,7 +303,8 @@ class Linear(nn.Module):
 
     def forward(self, x):
         batch, tokens, width = x.shape
-        query, key, value = (part.view(batch, tokens, self.heads, -1).transpose(1, 2) for part in self.mix(x).chunk(3, 2))
+        query, key, value = (part.view(batch, tokens, self.heads, -1).transpose(1, 2)
+                             for part in self.mix(x).chunk(3, 2))
         query, key = query.relu() + 1e-3, key.relu() + 1e-3
         context = torch.einsum("bhnd,bhne->bhde", key, value)
         weight = 1.0 / torch.einsum("bhnd,bhd->bhn", query, key.sum(2))
@@ -271,8 +314,10 @@ class Linear(nn.Module):
 
 def performer(layers, width, heads, length, vocabulary):
     block = lambda: nn.Sequential(Add(nn.Sequential(nn.LayerNorm(width), Linear(width, heads))),
-                                  Add(nn.Sequential(nn.LayerNorm(width), linears((width, 4 * width, width), "gelu"))))
-    return nn.Sequential(nn.Embedding(vocabulary, width), Learned(length, width), *(block() for _ in range(layers)), nn.LayerNorm(width),
+                                  Add(nn.Sequential(nn.LayerNorm(width),
+                                                    linears((width, 4 * width, width), "gelu"))))
+    return nn.Sequential(nn.Embedding(vocabulary, width), Learned(length, width),
+                         *(block() for _ in range(layers)), nn.LayerNorm(width),
                          Do(lambda x: x.mean(1)), nn.Linear(width, 2)), numbers(length, vocabulary)
 
 
@@ -282,18 +327,27 @@ class Clip(nn.Module):
     def __init__(self, size, patch, width, layers, heads, length, vocabulary):
         super().__init__()
         tokens = (size // patch) ** 2
-        self.images = nn.Sequential(nn.Conv2d(3, width, patch, patch, bias=False), to_tokens(), Learned(tokens, width, 1), nn.LayerNorm(width),
-                                    *(transformer(width, heads) for _ in range(layers)), Do(lambda x: x[:, 0]), nn.LayerNorm(width), nn.Linear(width, 256, bias=False))
-        self.texts = nn.Sequential(nn.Embedding(vocabulary, width), Learned(length, width), *(transformer(width, heads, causal=length) for _ in range(layers)),
-                                   nn.LayerNorm(width), Do(lambda x: x[:, -1]), nn.Linear(width, 256, bias=False))
+        self.images = nn.Sequential(nn.Conv2d(3, width, patch, patch, bias=False), to_tokens(),
+                                    Learned(tokens, width, 1), nn.LayerNorm(width),
+                                    *(transformer(width, heads) for _ in range(layers)),
+                                    Do(lambda x: x[:, 0]), nn.LayerNorm(width),
+                                    nn.Linear(width, 256, bias=False))
+        self.texts = nn.Sequential(nn.Embedding(vocabulary, width), Learned(length, width),
+                                   *(transformer(width, heads, causal=length)
+                                     for _ in range(layers)),
+                                   nn.LayerNorm(width), Do(lambda x: x[:, -1]),
+                                   nn.Linear(width, 256, bias=False))
 
     def forward(self, pixels, tokens):
-        pixels, texts = (nn.functional.normalize(x, dim=1) for x in (self.images(pixels), self.texts(tokens)))
+        pixels, texts = (nn.functional.normalize(x, dim=1)
+                         for x in (self.images(pixels), self.texts(tokens)))
         return 50.0 * pixels @ texts.t()
 
 
 def clip(size, patch, width, layers, heads, length, vocabulary):
-    return Clip(size, patch, width, layers, heads, length, vocabulary), {"pixels": image(size)["input"], **numbers(length, vocabulary, batch=4)}
+    return Clip(size, patch, width, layers, heads, length,
+                vocabulary), {"pixels": image(size)["input"],
+                              **numbers(length, vocabulary, batch=4)}
 
 
 class TextCnn(nn.Module):
@@ -315,21 +369,26 @@ def textcnn(length, width, filters, vocabulary):
 
 
 def gmlp_text(layers, width, hidden, length, vocabulary):
-    return nn.Sequential(nn.Embedding(vocabulary, width), *gmlp_blocks(length, width, hidden, layers), nn.LayerNorm(width), Do(lambda x: x.mean(1)),
+    return nn.Sequential(nn.Embedding(vocabulary, width),
+                         *gmlp_blocks(length, width, hidden, layers), nn.LayerNorm(width),
+                         Do(lambda x: x.mean(1)),
                          nn.Linear(width, 2)), numbers(length, vocabulary)
 
 
 class LanguageModel(nn.Module):
     def __init__(self, layer, width, layers, vocabulary):
         super().__init__()
-        self.tokens, self.layer, self.head = nn.Embedding(vocabulary, width), layer(width, width, layers), nn.Linear(width, vocabulary)
+        self.tokens = nn.Embedding(vocabulary, width)
+        self.layer = layer(width, width, layers)
+        self.head = nn.Linear(width, vocabulary)
 
     def forward(self, tokens):
         return self.head(self.layer(self.tokens(tokens))[0])
 
 
 def recurrent_model(cell, length, width, layers, vocabulary):
-    return LanguageModel({"lstm": nn.LSTM, "rnn": nn.RNN}[cell], width, layers, vocabulary), {"tokens": torch.randint(0, vocabulary, (length, 1))}
+    return LanguageModel({"lstm": nn.LSTM, "rnn": nn.RNN}[cell], width, layers,
+                         vocabulary), {"tokens": torch.randint(0, vocabulary, (length, 1))}
 
 
 # Recommenders: a batch of candidates, each a row of numbers and of category numbers.
@@ -344,7 +403,8 @@ class Recommender(nn.Module):
 
     def forward(self, *inputs):
         *values, categories = inputs
-        return self.rest(*values, torch.stack([table(categories[:, i]) for i, table in enumerate(self.tables)], 1))
+        return self.rest(*values, torch.stack([table(categories[:, i])
+                                               for i, table in enumerate(self.tables)], 1))
 
 
 class Dlrm(nn.Module):
@@ -371,7 +431,8 @@ class DeepFm(nn.Module):
 
     def forward(self, values, found):
         pairs = 0.5 * (found.sum(1).pow(2) - found.pow(2).sum(1)).sum(1, keepdim=True)
-        return (self.deep(torch.cat([values, found.flatten(1)], 1)) + self.wide(values) + pairs).sigmoid()
+        return (self.deep(torch.cat([values, found.flatten(1)],
+                                    1)) + self.wide(values) + pairs).sigmoid()
 
 
 class WideAndDeep(nn.Module):
@@ -420,13 +481,16 @@ class Experts(nn.Module):
         super().__init__()
         total = values + fields * width
         self.experts = nn.ModuleList(linears((total, *hidden), last="relu") for _ in range(experts))
-        self.gates = nn.ModuleList(nn.Sequential(nn.Linear(total, experts), nn.Softmax(1)) for _ in range(tasks))
-        self.towers = nn.ModuleList(linears((hidden[-1], 32, 1), last="sigmoid") for _ in range(tasks))
+        self.gates = nn.ModuleList(nn.Sequential(nn.Linear(total, experts), nn.Softmax(1))
+                                   for _ in range(tasks))
+        self.towers = nn.ModuleList(linears((hidden[-1], 32, 1), last="sigmoid")
+                                    for _ in range(tasks))
 
     def forward(self, values, found):
         x = torch.cat([values, found.flatten(1)], 1)
         results = torch.stack([expert(x) for expert in self.experts], 1)
-        return torch.cat([tower((gate(x).unsqueeze(2) * results).sum(1)) for gate, tower in zip(self.gates, self.towers)], 1)
+        return torch.cat([tower((gate(x).unsqueeze(2) * results).sum(1))
+                          for gate, tower in zip(self.gates, self.towers)], 1)
 
 
 class Collaborative(nn.Module):
@@ -442,13 +506,16 @@ class Collaborative(nn.Module):
         return self.head(torch.cat([general[:, 0] * general[:, 1], self.deep(deep.flatten(1))], 1))
 
 
-RESTS = {"dlrm": Dlrm, "deepfm": DeepFm, "wide_and_deep": WideAndDeep, "dcn": Crossed, "autoint": AutoInt, "mmoe": Experts, "ncf": Collaborative}
+RESTS = {"dlrm": Dlrm, "deepfm": DeepFm, "wide_and_deep": WideAndDeep, "dcn": Crossed,
+         "autoint": AutoInt, "mmoe": Experts, "ncf": Collaborative}
 
 
 def recommender(net, fields, width, hidden, batch, vocabulary, values=0):
     rest = RESTS[net](fields, values, width, tuple(int(h) for h in str(hidden).split("+")))
     inputs = {"values": torch.randn(batch, values)} if values else {}
-    return Recommender(fields, vocabulary, width, rest), {**inputs, "categories": torch.randint(0, vocabulary, (batch, fields))}
+    return Recommender(fields, vocabulary, width, rest), {**inputs,
+                                                          "categories": torch.randint(
+        0, vocabulary, (batch, fields))}
 
 
 class History(nn.Module):
@@ -469,13 +536,17 @@ class History(nn.Module):
 
 
 def din(batch, length, width, vocabulary):
-    return History(width, vocabulary), {"candidates": torch.randint(0, vocabulary, (batch,)), "history": torch.randint(0, vocabulary, (batch, length))}
+    return History(width, vocabulary), {"candidates": torch.randint(0, vocabulary, (batch,)),
+                                        "history": torch.randint(0, vocabulary, (batch, length))}
 
 
 def sasrec(layers, width, heads, length, vocabulary):
     """The scores of all items after a sequence of items."""
-    return nn.Sequential(nn.Embedding(vocabulary, width), Learned(length, width), *(transformer(width, heads, width, "relu", causal=length) for _ in range(layers)),
-                         nn.LayerNorm(width), Do(lambda x: x[:, -1]), nn.Linear(width, vocabulary, bias=False)), numbers(length, vocabulary)
+    return nn.Sequential(nn.Embedding(vocabulary, width), Learned(length, width),
+                         *(transformer(width, heads, width, "relu", causal=length)
+                           for _ in range(layers)),
+                         nn.LayerNorm(width), Do(lambda x: x[:, -1]),
+                         nn.Linear(width, vocabulary, bias=False)), numbers(length, vocabulary)
 
 
 class TwoTowers(nn.Module):
@@ -484,7 +555,8 @@ class TwoTowers(nn.Module):
     def __init__(self, width, hidden, vocabulary):
         super().__init__()
         self.items = nn.Embedding(vocabulary, width)
-        self.query, self.candidate = (linears((4 * width, *hidden), "tanh", "tanh") for _ in range(2))
+        self.query, self.candidate = (linears((4 * width, *hidden), "tanh", "tanh")
+                                      for _ in range(2))
 
     def forward(self, query, candidates):
         query = self.query(self.items(query).flatten(1))
@@ -493,8 +565,11 @@ class TwoTowers(nn.Module):
 
 
 def two_tower(batch, width, hidden, vocabulary):
-    return TwoTowers(width, (hidden, hidden, hidden // 2), vocabulary), {**numbers(4, vocabulary, "query"), **numbers(4, vocabulary, "candidates", batch)}
+    return TwoTowers(width, (hidden, hidden, hidden // 2),
+                     vocabulary), {**numbers(4, vocabulary, "query"),
+                                   **numbers(4, vocabulary, "candidates", batch)}
 
 
 BUILDERS = {f.__name__: f for f in (
-    albert, roberta, linformer, squeezebert, t5, llama, gpt_step, performer, clip, textcnn, gmlp_text, recurrent_model, recommender, din, sasrec, two_tower)}
+    albert, roberta, linformer, squeezebert, t5, llama, gpt_step, performer, clip, textcnn,
+    gmlp_text, recurrent_model, recommender, din, sasrec, two_tower)}

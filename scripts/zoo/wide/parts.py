@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the networks of the set `wide` are put together from: combinators, convolutions, attention, inputs."""
+"""What the networks of the set `wide` are put together from: combinators, convolutions, attention,
+inputs."""
 
 import math
 
@@ -9,7 +10,8 @@ from torch.nn import functional
 
 ACTIVATIONS = {
     "": nn.Identity, "relu": nn.ReLU, "relu6": nn.ReLU6, "silu": nn.SiLU, "hswish": nn.Hardswish,
-    "hsigmoid": nn.Hardsigmoid, "leaky": lambda: nn.LeakyReLU(0.1), "prelu": nn.PReLU, "gelu": nn.GELU,
+    "hsigmoid": nn.Hardsigmoid, "leaky": lambda: nn.LeakyReLU(0.1), "prelu": nn.PReLU,
+    "gelu": nn.GELU,
     "elu": nn.ELU, "mish": nn.Mish, "tanh": nn.Tanh, "sigmoid": nn.Sigmoid, "softplus": nn.Softplus,
 }
 
@@ -18,7 +20,8 @@ class TanhGelu(nn.Module):
     """GELU by its approximation, as GPT-2 and ALBERT have it."""
 
     def forward(self, x):
-        return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * torch.pow(x, 3.0))))
+        return 0.5 * x * (
+            1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * torch.pow(x, 3.0))))
 
 
 ACTIVATIONS.update(tanh_gelu=TanhGelu, selu=nn.SELU)
@@ -108,7 +111,8 @@ class Heads(nn.Module):
 
 
 def calm(layer, gain):
-    """Smaller weights for a branch that is added again and again: training keeps such sums bounded."""
+    """Smaller weights for a branch that is added again and again: training keeps such sums
+    bounded."""
     for module in layer.modules():
         if isinstance(module, nn.Conv2d):
             module.gain = gain
@@ -116,26 +120,32 @@ def calm(layer, gain):
 
 
 def conv(inputs, outputs, kernel=3, stride=1, act="relu", groups=1, dilation=1, norm=True):
-    """A convolution that keeps the size but for its stride, normalisation (a bias without it), activation."""
+    """A convolution that keeps the size but for its stride, normalisation (a bias without it),
+    activation."""
     kernels = kernel if isinstance(kernel, tuple) else (kernel, kernel)
     padding = tuple(dilation * (k - 1) // 2 for k in kernels)
     layers = [nn.Conv2d(inputs, outputs, kernel, stride, padding, dilation, groups, bias=not norm)]
-    return nn.Sequential(*layers, *([nn.BatchNorm2d(outputs)] if norm else []), *([ACTIVATIONS[act]()] if act else []))
+    return nn.Sequential(*layers, *([nn.BatchNorm2d(outputs)] if norm else []),
+                         *([ACTIVATIONS[act]()] if act else []))
 
 
 def conv1(inputs, outputs, kernel=3, stride=1, act="relu", groups=1, dilation=1, norm=True):
     """The same over one axis."""
-    layers = [nn.Conv1d(inputs, outputs, kernel, stride, dilation * (kernel - 1) // 2, dilation, groups, bias=not norm)]
-    return nn.Sequential(*layers, *([nn.BatchNorm1d(outputs)] if norm else []), *([ACTIVATIONS[act]()] if act else []))
+    layers = [nn.Conv1d(inputs, outputs, kernel, stride, dilation * (kernel - 1) // 2, dilation,
+                        groups, bias=not norm)]
+    return nn.Sequential(*layers, *([nn.BatchNorm1d(outputs)] if norm else []),
+                         *([ACTIVATIONS[act]()] if act else []))
 
 
 def depthwise(inputs, outputs, kernel=3, stride=1, act="relu", dilation=1, norm=True):
     """A depthwise convolution and one over all channels, each followed by the activation."""
-    return nn.Sequential(conv(inputs, inputs, kernel, stride, act, inputs, dilation, norm), conv(inputs, outputs, 1, 1, act, norm=norm))
+    return nn.Sequential(conv(inputs, inputs, kernel, stride, act, inputs, dilation, norm),
+                         conv(inputs, outputs, 1, 1, act, norm=norm))
 
 
 def chain(inputs, rows, block):
-    """Blocks of rows (repeats, width, stride, ...), the stride in the first; and the width of the last."""
+    """Blocks of rows (repeats, width, stride, ...), the stride in the first; and the width of the
+    last."""
     parts = []
     for repeats, width, stride, *rest in rows:
         for i in range(repeats):
@@ -145,7 +155,8 @@ def chain(inputs, rows, block):
 
 
 def squeeze_excite(width, hidden, act="relu", gate="sigmoid"):
-    return Gate(nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(width, hidden, 1), ACTIVATIONS[act](),
+    return Gate(nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(width, hidden, 1),
+                              ACTIVATIONS[act](),
                               nn.Conv2d(hidden, width, 1), ACTIVATIONS[gate]()))
 
 
@@ -154,18 +165,21 @@ def pooled_head(width, classes=1000):
 
 
 def up(scale=2, mode="nearest"):
-    return nn.Upsample(scale_factor=scale, mode=mode, align_corners=False if mode == "bilinear" else None)
+    return nn.Upsample(scale_factor=scale, mode=mode, align_corners=False if mode == "bilinear"
+                       else None)
 
 
 def shuffle_channels(groups):
     def shuffle(x):
         batch, width, height, length = x.shape
-        return x.view(batch, groups, width // groups, height, length).transpose(1, 2).reshape(batch, width, height, length)
+        return x.view(batch, groups, width // groups, height,
+                      length).transpose(1, 2).reshape(batch, width, height, length)
     return Do(shuffle)
 
 
 def linears(widths, act="relu", last=""):
-    """Fully connected layers of these widths with an activation between them, and `last` after them."""
+    """Fully connected layers of these widths with an activation between them, and `last` after
+    them."""
     parts = []
     for i, (a, b) in enumerate(zip(widths, widths[1:])):
         parts += [nn.Linear(a, b), ACTIVATIONS[act if i + 2 < len(widths) else last]()]
@@ -175,8 +189,9 @@ def linears(widths, act="relu", last=""):
 class Attention(nn.Module):
     """Multi-head attention over (batch, tokens, width).
 
-    joint: queries, keys and values by one product, as vision transformers have it. shrink: keys and values of a map of
-    `side` by `side` tokens reduced by a strided convolution (PVT, SegFormer). bias: a learned one for each pair.
+    joint: queries, keys and values by one product, as vision transformers have it. shrink: keys and
+    values of a map of `side` by `side` tokens reduced by a strided convolution (PVT, SegFormer).
+    bias: a learned one for each pair.
     """
 
     def __init__(self, width, heads, joint=True, shrink=1, side=0, bias=0, causal=0, biased=True):
@@ -185,7 +200,8 @@ class Attention(nn.Module):
         if joint:
             self.mix = nn.Linear(width, 3 * width, bias=biased)
         else:
-            self.query, self.pairs = nn.Linear(width, width, bias=biased), nn.Linear(width, 2 * width, bias=biased)
+            self.query = nn.Linear(width, width, bias=biased)
+            self.pairs = nn.Linear(width, 2 * width, bias=biased)
         if shrink > 1:
             self.reduce, self.norm = nn.Conv2d(width, width, shrink, shrink), nn.LayerNorm(width)
         self.out = nn.Linear(width, width, bias=biased)
@@ -196,7 +212,8 @@ class Attention(nn.Module):
 
     def split(self, x, parts):
         batch, tokens, width = x.shape
-        return x.view(batch, tokens, parts, self.heads, width // parts // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
+        return x.view(batch, tokens, parts, self.heads,
+                      width // parts // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
 
     def forward(self, x, memory=None, mask=None):
         batch, tokens, width = x.shape
@@ -227,7 +244,8 @@ def transformer(width, heads, hidden=0, act="gelu", **attention):
 
 def normalised_after(width, heads, act="gelu"):
     """A block that normalises after each sum, as BERT does."""
-    return nn.Sequential(Add(Attention(width, heads)), nn.LayerNorm(width), Add(linears((width, 4 * width, width), act)), nn.LayerNorm(width))
+    return nn.Sequential(Add(Attention(width, heads)), nn.LayerNorm(width),
+                         Add(linears((width, 4 * width, width), act)), nn.LayerNorm(width))
 
 
 def to_tokens():
