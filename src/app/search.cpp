@@ -76,8 +76,12 @@ Status require_times(const search::SpaceLatencies& latencies, const SearchLutReq
   for (const std::string& key : latencies.missing) keys.add(base::printable(key, 400));
   return fail(Code::Missing,
               "{}: distinct kernels missing from {}: {}; measure them ('oplat search expand' lists "
-              "them), learn them with 'oplat fit', or use --missing roofline:{}",
-              request.space.file, request.table, keys.count(), keys.text());
+              "them), or learn them with 'oplat fit'{}:{}",
+              request.space.file, request.table, keys.count(),
+              request.options.missing == predict::MissingPolicy::Error
+                  ? ", or use --missing roofline"
+                  : "; --missing roofline needs rows with a time",
+              keys.text());
 }
 
 }  // namespace oplat::app
