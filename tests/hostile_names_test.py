@@ -398,7 +398,7 @@ def worker_cases(folder):
 
 
 # The one way to standard output and standard error: a message or a report that is printed elsewhere would escape.
-PRINTERS = {"cli/output.cpp", "cli/print.cpp", "cli/progress.cpp", "cli/text_output.cpp", "cli/main.cpp", "cli/cmd_version.cpp", "runtimes/serve.cpp", "runtimes/qnnpack/main.cpp"}
+PRINTERS = {"cli/output.cpp", "cli/terminal.cpp", "cli/progress.cpp", "cli/main.cpp", "runtimes/serve.cpp", "runtimes/qnnpack/main.cpp"}
 PRINTS = re.compile(r"\bfmt::print\(|std::(cout|cerr|clog)\b|\bf?puts\(|\bf?printf\(|\bfwrite\(")
 
 
@@ -410,7 +410,7 @@ def printers():
             continue
         for at, text in enumerate(path.read_text().splitlines(), 1):
             if PRINTS.search(text.split("//")[0]):
-                yield f"src/{name}:{at}: prints past cli/print.hpp: {text.strip()}"
+                yield f"src/{name}:{at}: prints past cli/terminal.hpp: {text.strip()}"
 
 
 def main():

@@ -65,4 +65,21 @@ Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events) 
                         std::move(*measured)};
 }
 
+report::AccuracyReport accuracy_report(const AccuracyRequest& request, std::string estimator,
+                                       AccuracyResult result) {
+  report::AccuracyReport report;
+  report.accuracy = std::move(result.accuracy);
+  report.table = request.table;
+  report.device = std::move(result.device);
+  report.setting = std::move(result.setting);
+  report.split = request.split;
+  report.profile = std::move(estimator);
+  report.seed = request.learn.seed;
+  report.network_seed = request.network_seed;
+  // A sparse model calibrates itself, asked or not; too few rows calibrate nothing.
+  report.calibrated = report.accuracy.calibrated;
+  report.level = request.level;
+  return report;
+}
+
 }  // namespace oplat::app

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "estimate/accuracy.hpp"
 #include "predict/row_selection.hpp"
+#include "report/accuracy_report.hpp"
 
 namespace oplat::app {
 
@@ -40,5 +41,9 @@ Result<estimate::Split> parse_hold_out(const std::string& text);
 /// Learns from the other rows and asks for those held out. Code::Refused if too few rows remain, or
 /// none is held out; Code::Interrupted once `events` are cancelled.
 Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events);
+
+/// What `oplat accuracy` says of it. `estimator`: the request's, by name.
+report::AccuracyReport accuracy_report(const AccuracyRequest& request, std::string estimator,
+                                       AccuracyResult result);
 
 }  // namespace oplat::app

@@ -259,4 +259,19 @@ Result<report::AdviceReport> advise(const AdviseRequest& request, OpenedTable& t
   return advice;
 }
 
+Result<std::vector<std::int64_t>> parse_numbers(std::string_view flag, const std::string& text,
+                                                std::int64_t max) {
+  std::vector<std::int64_t> numbers;
+  if (text.empty()) return numbers;
+  for (const std::string& part : base::split(text, ',')) {
+    const auto number = base::parse_int(part);
+    if (!number || *number < 1 || *number > max)
+      return fail(Code::Usage, "{} {}: '{}' is not a number from 1 to {}; write 1,2,4", flag,
+                  base::printable(text), base::printable(part), max);
+    if (std::find(numbers.begin(), numbers.end(), *number) == numbers.end())
+      numbers.push_back(*number);
+  }
+  return numbers;
+}
+
 }  // namespace oplat::app

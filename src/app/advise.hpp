@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/events.hpp"
@@ -26,6 +27,11 @@ struct AdviseRequest {
   PlanSource plan = {};
   PredictionOptions options = {};
 };
+
+/// "1,2,4", as --threads and --batch say them; "" is none. Each number once, from 1 to `max`.
+/// Code::Usage quotes `flag`.
+Result<std::vector<std::int64_t>> parse_numbers(std::string_view flag, const std::string& text,
+                                                std::int64_t max);
 
 /// Predicts every model in every setting with every batch; one that has no latency says why, and
 /// what measures it. Code::Input: model or table; Code::Usage: several devices; Code::Refused: no

@@ -13,6 +13,7 @@
 
 #include "app/model_memo.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "compat/registry.hpp"
 #include "measure/environment.hpp"
 #include "plan/identity.hpp"
@@ -206,6 +207,52 @@ measure::RunnerFactory runner_factory(const Session& session,
     OPLAT_TRY(worker, start_another(session, options));
     return std::unique_ptr<measure::KernelRunner>(std::move(worker));
   };
+}
+
+namespace {
+
+/// "5%" or "0.05" as 0.05.
+Result<double> parse_target_error(std::string_view text) {
+  std::string_view digits = text;
+  const bool percent = digits.ends_with('%');
+  if (percent) digits.remove_suffix(1);
+  const auto number = base::parse_double(digits);
+  const double share = number ? *number / (percent ? 100 : 1) : 0;
+  if (!(share >= kMinTargetError && share <= 1)) {
+    return fail(Code::Usage,
+                "--target-error {}: expected a share of the time from 0.1% to "
+                "100%, such as 5% or 0.05",
+                base::printable(text));
+  }
+  return share;
+}
+
+}  // namespace
+
+Result<CampaignOptions> parse_campaign(const CampaignTexts& texts) {
+  CampaignOptions options = texts.options;
+  if (!texts.target_error.empty()) {
+    OPLAT_TRY(target_error, parse_target_error(texts.target_error));
+    options.target_error = target_error;
+  }
+  if (!texts.budget.empty()) {
+    OPLAT_TRY(ns, base::parse_duration_ns(texts.budget));
+    options.budget_s = ns / 1e9;
+  }
+  return options;
+}
+
+std::string budget_end_text(const measure::Summary& summary, std::string_view way_on) {
+  const std::int64_t left = summary.kernels.left + summary.models.left;
+  const std::int64_t few = summary.kernels.few + summary.models.few;
+  if (!summary.budget_ended || left + few == 0) return {};
+  return fmt::format(
+      "the budget ended with {} {}{} unmeasured and {} with fewer blocks than the minimum; {}",
+      left, summary.kernels.total > 0 ? "row" : "model", left == 1 ? "" : "s", few, way_on);
+}
+
+std::string refusal_text(const measure::Refusal& refusal) {
+  return fmt::format("{}: {}: {}", refusal.key, refusal.outcome, refusal.reason);
 }
 
 Status check_options(const CampaignOptions& options) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -74,6 +75,14 @@ struct CampaignOptions {
   bool need_inferences = false;  ///< measure models again whose single inferences are not known
   std::string record;            ///< what asked for the campaign: stored with it, the command line
 };
+/// The same as typed.
+struct CampaignTexts {
+  CampaignOptions options;   ///< all but what follows
+  std::string budget;        ///< "4m", "1.5h"; empty: none
+  std::string target_error;  ///< "5%" or "0.05"; empty: the rule's own
+};
+/// Code::Usage if the budget is not a duration or the target error not a share of the time.
+Result<CampaignOptions> parse_campaign(const CampaignTexts& texts);
 /// Code::Usage where they are out of their ranges.
 Status check_options(const CampaignOptions& options);
 
@@ -110,6 +119,11 @@ Result<measure::Summary> run_campaign(const Session& session, std::span<const st
                                       std::span<const PlannedModel> models,
                                       const CampaignOptions& options, table::Table& table,
                                       Events& events);
+
+/// What a budget that ended left unmeasured, and `way_on`, how to continue; empty if nothing.
+std::string budget_end_text(const measure::Summary& summary, std::string_view way_on);
+/// "KEY: OUTCOME: REASON".
+std::string refusal_text(const measure::Refusal& refusal);
 
 /// A campaign whose keys are chosen while it runs: run_campaign() in parts, with one budget and one
 /// look at memory for all of them. All that it is given outlives it.

@@ -61,4 +61,23 @@ Result<CheckResult> check(const CheckRequest& request, Events& events) {
   return result;
 }
 
+report::CheckReport check_report(const CheckRequest& request, CheckResult result) {
+  report::CheckReport report;
+  report.table = request.table;
+  report.device = std::move(result.device);
+  report.setting = std::move(result.setting);
+  report.rows = result.rows;
+  report.examined = result.examined;
+  report.sizes_unknown = result.sizes_unknown;
+  report.peak_gflops = result.peak_flops_per_ns;
+  report.peak_gb_per_s = result.peak_bytes_per_ns;
+  report.max_ratio = request.limits.max_ratio;
+  for (app::Suspect& suspect : result.suspects) {
+    report.suspects.push_back({suspect.row, std::move(suspect.key), suspect.latency_ns,
+                               std::string(estimate::name(suspect.fault)),
+                               std::move(suspect.reason)});
+  }
+  return report;
+}
+
 }  // namespace oplat::app

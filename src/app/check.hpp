@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "estimate/sanity.hpp"
 #include "predict/row_selection.hpp"
+#include "report/check_report.hpp"
 
 namespace oplat::app {
 
@@ -42,5 +43,8 @@ struct CheckResult {
 
 /// Checks the rows of one device and setting; changes nothing. Code::Refused if none has a time.
 Result<CheckResult> check(const CheckRequest& request, Events& events);
+
+/// What `oplat check` says of them.
+report::CheckReport check_report(const CheckRequest& request, CheckResult result);
 
 }  // namespace oplat::app

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/compare.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -9,6 +10,15 @@
 #include "compat/registry.hpp"
 
 namespace oplat::app {
+
+std::vector<std::string> CompareResult::warnings() const {
+  std::vector<std::string> distinct;
+  for (const predict::Prediction& one : models)
+    for (const std::string& warning : one.warnings)
+      if (std::find(distinct.begin(), distinct.end(), warning) == distinct.end())
+        distinct.push_back(warning);
+  return distinct;
+}
 
 Result<CompareResult> compare(const CompareRequest& request, Events& events) {
   if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));

@@ -26,6 +26,8 @@ struct CompareRequest {
 struct CompareResult {
   std::array<predict::Prediction, 2> models;  ///< both complete; each with its own warnings
   std::vector<predict::Mismatch> mismatch;    ///< of the rows, where another setting answers
+  /// What both or either is warned of, each text once.
+  [[nodiscard]] std::vector<std::string> warnings() const;
 };
 
 /// Predicts both. Errors as of predict(); Code::Missing too where a kernel has no estimate.

@@ -54,6 +54,17 @@ Result<EstimateResult> estimate(const EstimateRequest& request, Events& events) 
   return estimate_asked(request, kernels, table);
 }
 
+report::EstimateListing estimate_listing(const EstimateRequest& request, EstimateResult result) {
+  report::EstimateListing listing;
+  listing.kernels = std::move(result.kernels);
+  listing.level = request.options.level;
+  listing.device = std::move(result.selection.device);
+  listing.setting = std::move(result.selection.setting);
+  listing.mismatch = std::move(result.selection.mismatch);
+  listing.warnings = std::move(result.selection.warnings);
+  return listing;
+}
+
 Status require_estimates(const EstimateResult& result, predict::MissingPolicy missing) {
   if (missing == predict::MissingPolicy::Zero) return {};
   for (const predict::KernelPrediction& kernel : result.kernels) {

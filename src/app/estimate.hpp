@@ -10,6 +10,7 @@
 #include "app/predict.hpp"
 #include "base/result.hpp"
 #include "predict/prediction.hpp"
+#include "report/report_model.hpp"
 
 namespace oplat::app {
 
@@ -32,6 +33,9 @@ struct EstimateResult {
 Result<EstimateResult> estimate(const EstimateRequest& request, Events& events);
 /// The same by a table that is open; `request.table` is not looked at.
 Result<EstimateResult> estimate(const EstimateRequest& request, const table::Table& table);
+
+/// What `oplat estimate` says of them.
+report::EstimateListing estimate_listing(const EstimateRequest& request, EstimateResult result);
 
 /// Code::Missing with the first key that has no estimate, unless the policy is Zero.
 Status require_estimates(const EstimateResult& result, predict::MissingPolicy missing);

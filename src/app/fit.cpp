@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/groups_file.hpp"
 #include "app/table_source.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
@@ -82,6 +83,11 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection,
 }  // namespace
 
 Result<FitResult> fit(const FitRequest& request, Events& events) {
+  predict::FitRequest how = request.how;
+  if (!request.groups_file.empty()) {
+    OPLAT_TRY(groups, read_groups_file(request.groups_file, "model file name"));
+    how.groups = std::move(groups);
+  }
   OPLAT_TRY(table, table::Table::open(request.table,
                                       request.store ? table::Mode::Write : table::Mode::Read,
                                       compat::codecs()));
@@ -92,8 +98,7 @@ Result<FitResult> fit(const FitRequest& request, Events& events) {
   result.setting = selection.setting;
   Fits fits;
   if (request.composition) {
-    predict::FitRequest how = request.how;
-    if (request.keep_groups && how.groups.empty()) {
+    if (request.keep_groups && request.groups_file.empty() && how.groups.empty()) {
       OPLAT_TRY(groups, predict::kept_groups(table, selection));
       how.groups = std::move(groups);
       if (!how.groups.empty())

@@ -25,7 +25,8 @@ struct FitRequest {
   bool composition = true;       ///< how kernels add up
   bool kernels = true;           ///< how long kernels take that were not measured
   predict::FitRequest how = {};  ///< of the composition; see `keep_groups`
-  /// Whether the groups are those of the fit before, where `how` names none.
+  std::string groups_file = {};  ///< of lines MODEL, tab, GROUP, in place of the groups of `how`
+  /// Whether the groups are those of the fit before, where neither names some.
   bool keep_groups = true;
   LearnOptions learn = {};  ///< of the kernels
   bool store = true;        ///< false: the table is only read
@@ -52,8 +53,8 @@ struct FitResult {
 };
 
 /// Fits, and stores all that was fitted together. Code::Refused if nothing of what was asked for
-/// can be fitted, or the table is locked; Code::Interrupted once `events` are cancelled: what is
-/// finished by then is stored.
+/// can be fitted, or the table is locked; Code::Input: the file of groups; Code::Interrupted once
+/// `events` are cancelled: what is finished by then is stored.
 Result<FitResult> fit(const FitRequest& request, Events& events);
 
 /// The rows that were measured as the session would measure.

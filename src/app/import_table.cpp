@@ -112,4 +112,17 @@ Result<ImportTableResult> import_table(const ImportTableRequest& request, Events
   return result;
 }
 
+std::string import_text(const ImportTableRequest& request, const ImportTableResult& result) {
+  const std::string where = fmt::format("{} on device {}", table::describe(result.setting),
+                                        base::printable(base::join(result.devices, ", "), 400));
+  const std::string table = base::printable(request.table, 400);
+  if (result.outcome == table::ImportOutcome::Unchanged)
+    return fmt::format("{}: already holds these rows of {}; nothing was changed\n", table, where);
+  return fmt::format("{}: {} rows, {} with a time and {} failed, of {}{}\n", table, result.rows,
+                     result.timed, result.rows - result.timed, where,
+                     result.outcome == table::ImportOutcome::Replaced
+                         ? "; they replace earlier rows of this file"
+                         : "");
+}
+
 }  // namespace oplat::app

@@ -40,4 +40,7 @@ struct ImportTableResult {
 /// a corrupt table; Code::Refused: other bytes of this name are there, or the table is locked.
 Result<ImportTableResult> import_table(const ImportTableRequest& request, Events& events);
 
+/// What became of it, a line.
+std::string import_text(const ImportTableRequest& request, const ImportTableResult& result);
+
 }  // namespace oplat::app

@@ -10,8 +10,10 @@
 #include <cstring>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "base/files.hpp"
+#include "base/name_value.hpp"
 #include "base/text.hpp"
 #include "formats/made_up_inputs.hpp"
 #include "ir/catalogue.hpp"
@@ -19,6 +21,44 @@
 #include "predict/prediction.hpp"
 
 namespace oplat::app {
+
+Result<formats::ShapeOptions> parse_shapes(const ModelInputTexts& texts) {
+  formats::ShapeOptions shapes;
+  shapes.batch = texts.batch;
+  if (!texts.batches.empty()) shapes.batch = texts.batches.front();
+  for (const std::string& text : texts.shapes) {
+    OPLAT_TRY(pair, base::name_value("--shape", text));
+    std::vector<std::int64_t> dims;
+    for (const std::string& part : base::split(pair.second, 'x')) {
+      const auto dim = base::parse_int(part);
+      if (!dim || *dim < 0 || *dim > (std::int64_t{1} << 40)) {
+        return fail(Code::Usage,
+                    "--shape {}: '{}' is not a dimension; expected numbers separated by x: "
+                    "NAME=1x3x224x224{}",
+                    base::printable(text), base::printable(part),
+                    part.find('=') == std::string::npos
+                        ? ""
+                        : "; a name that holds = is quoted: '\"a=b\"=1x3'");
+      }
+      dims.push_back(*dim);
+    }
+    if (!shapes.shapes.emplace(pair.first, std::move(dims)).second)
+      return fail(Code::Usage, "--shape {} is given twice", base::printable(pair.first));
+  }
+  return shapes;
+}
+
+Result<ModelInputs> parse_model_inputs(const ModelInputTexts& texts) {
+  ModelInputs inputs;
+  OPLAT_TRY(shapes, parse_shapes(texts));
+  inputs.shapes = std::move(shapes);
+  for (const std::string& text : texts.inputs) {
+    OPLAT_TRY(pair, base::name_value("--input", text));
+    if (!inputs.data.emplace(pair.first, pair.second).second)
+      return fail(Code::Usage, "--input {} is given twice", base::printable(pair.first));
+  }
+  return inputs;
+}
 
 Status check_model_file(const std::string& path) {
   struct stat info = {};

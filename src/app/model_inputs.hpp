@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/events.hpp"
 #include "base/result.hpp"
@@ -19,6 +20,17 @@ struct ModelInputs {
   formats::ShapeOptions shapes;             ///< dimensions by input, and the batch
   std::map<std::string, std::string> data;  ///< NAME -> FILE.npy | zeros | ones | uniform:LO:HI
 };
+
+/// The same as typed.
+struct ModelInputTexts {
+  std::vector<std::string> shapes;    ///< "NAME=1x3x224x224"
+  std::optional<std::int64_t> batch;  ///< the first of `batches`, where these may be several
+  std::vector<std::int64_t> batches;
+  std::vector<std::string> inputs;  ///< "NAME=FILE.npy"
+};
+/// Code::Usage quotes the flag that is wrong and shows its form.
+Result<formats::ShapeOptions> parse_shapes(const ModelInputTexts& texts);
+Result<ModelInputs> parse_model_inputs(const ModelInputTexts& texts);
 
 /// Success if `path` is a regular file, readable and not empty; else
 /// Code::Input, which says why not. The content is not looked at.

@@ -2,6 +2,8 @@
 /// One plan request to a fresh worker.
 #include "app/plan.hpp"
 
+#include <utility>
+
 namespace oplat::app {
 
 namespace {
@@ -49,6 +51,29 @@ Result<std::vector<PlannedFile>> runtime_plans(const RuntimePlanRequest& request
     if (!plan && plan.error().code == Code::Interrupted) break;
   }
   return planned;
+}
+
+report::PlanList plan_list(std::vector<PlannedFile> planned) {
+  report::PlanList list;
+  for (PlannedFile& one : planned) {
+    report::PlanList::Entry& entry = list.models.emplace_back();
+    entry.model = std::move(one.model);
+    if (one.plan)
+      entry.plan = report::RulesPlan{*std::move(one.plan), {}};
+    else
+      entry.error = std::move(one.plan).error();
+  }
+  return list;
+}
+
+std::optional<Code> first_error(const report::PlanList& list) {
+  std::optional<Code> first;
+  for (const auto& entry : list.models) {
+    if (!entry.error) continue;
+    // Only the last can have it: whoever interrupts has what was planned before.
+    if (!first || entry.error->code == Code::Interrupted) first = entry.error->code;
+  }
+  return first;
 }
 
 }  // namespace oplat::app

@@ -3,10 +3,12 @@
 /// runtime itself.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/session.hpp"
+#include "report/model_lists.hpp"
 
 namespace oplat::app {
 
@@ -29,5 +31,10 @@ struct PlannedFile {
 Result<std::vector<PlannedFile>> runtime_plans(const RuntimePlanRequest& request,
                                                const std::vector<std::string>& models,
                                                Events& events);
+
+/// What `oplat plan` says of several models.
+report::PlanList plan_list(std::vector<PlannedFile> planned);
+/// That of the first model without a plan; Code::Interrupted if planning was stopped.
+std::optional<Code> first_error(const report::PlanList& list);
 
 }  // namespace oplat::app

@@ -175,4 +175,13 @@ Status predict_models(const PredictModelsRequest& request,
   return {};
 }
 
+Result<PredictionOptions> parse_prediction(const PredictionTexts& texts) {
+  OPLAT_TRY(missing, predict::parse_missing_policy(texts.missing));
+  return PredictionOptions{texts.level, missing, estimator_named(texts.estimator)};
+}
+
+estimate::Profile estimator_named(const std::string& name) {
+  return estimate::parse_profile(name).value_or(estimate::Profile::Accurate);
+}
+
 }  // namespace oplat::app

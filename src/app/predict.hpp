@@ -24,6 +24,17 @@ struct PredictionOptions {
   estimate::Profile estimator = estimate::Profile::Accurate;  ///< of learned estimates
 };
 
+/// The same as typed.
+struct PredictionTexts {
+  double level = 0.9;
+  std::string missing = "error";
+  std::string estimator = "accurate";
+};
+/// Code::Usage for a policy that is unknown.
+Result<PredictionOptions> parse_prediction(const PredictionTexts& texts);
+/// The estimator of that name, the accurate one if there is none.
+estimate::Profile estimator_named(const std::string& name);
+
 struct PredictRequest {
   std::string model;        ///< path of the file (ONNX, Paddle)
   ModelInputs inputs = {};  ///< what the file leaves open

@@ -91,15 +91,27 @@ Result<std::vector<std::string>> read_keys(const std::string& path) {
   return keys;
 }
 
+Status check_sources(const ProfileRequest& request) {
+  if (request.models.empty() && request.keys_file.empty() && request.space.empty() &&
+      request.like.empty())
+    return fail(Code::Usage,
+                "nothing to profile; give --model FILE, --keys FILE, --space NAME or --like DIR");
+  return {};
+}
+
+Status require_kernels(const ProfileResult& result) {
+  if (result.every_kernel_failed())
+    return fail(Code::Runtime, "every kernel failed; the reasons are above and in the table");
+  return {};
+}
+
 Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
   const int spaces = static_cast<int>(!request.space.empty()) +
                      static_cast<int>(!request.like.empty()) +
                      static_cast<int>(!request.keys_file.empty());
   if (spaces > 1) return fail(Code::Usage, "give one of --space, --like and --keys");
   if (!request.space.empty() || !request.like.empty()) return profile_space(request, events);
-  if (request.models.empty() && request.keys_file.empty())
-    return fail(Code::Usage,
-                "nothing to profile; give --model FILE, --keys FILE, --space NAME or --like DIR");
+  OPLAT_CHECK(check_sources(request));
   OPLAT_CHECK(check_runtime(request.runtime));
   OPLAT_CHECK(check_options(request.campaign));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));

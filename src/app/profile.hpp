@@ -44,6 +44,9 @@ struct ProfileResult {
   }
 };
 
+/// Code::Usage if the request names nothing to measure.
+Status check_sources(const ProfileRequest& request);
+
 /// Checks, in this order, that there is something to measure, the runtime's
 /// name, model files, the keys file; starts the runtime; opens the table;
 /// measures; then compares the kernels that matter with the runtime's profile
@@ -51,6 +54,9 @@ struct ProfileResult {
 /// for one about the table's own device. Refusals of kernels are rows; what was
 /// measured before an error is kept.
 Result<ProfileResult> profile(const ProfileRequest& request, Events& events);
+
+/// Code::Runtime if every kernel failed.
+Status require_kernels(const ProfileResult& result);
 
 /// The keys of a file, one a line; '#' begins a comment line. Code::Input names
 /// file and line of what is not a key, and a file that holds none.

@@ -22,4 +22,13 @@ Result<std::vector<plan::RuleSet>> rules(const RulesRequest& request, Events& ev
   return sets;
 }
 
+report::RuleList rule_list(const std::vector<plan::RuleSet>& sets) {
+  report::RuleList list;
+  for (const plan::RuleSet& set : sets) {
+    list.rules.push_back(
+        {set.name, set.runtime, set.version, set.reads, set.passes.size(), set.options, set.hash});
+  }
+  return list;
+}
+
 }  // namespace oplat::app

@@ -8,6 +8,7 @@
 #include "app/events.hpp"
 #include "base/result.hpp"
 #include "plan/rules.hpp"
+#include "report/lists.hpp"
 
 namespace oplat::app {
 
@@ -17,5 +18,8 @@ struct RulesRequest {
 
 /// The rule sets. Code::Input: the file, with line and reason.
 Result<std::vector<plan::RuleSet>> rules(const RulesRequest& request, Events& events);
+
+/// What `oplat rules` says of them.
+report::RuleList rule_list(const std::vector<plan::RuleSet>& sets);
 
 }  // namespace oplat::app

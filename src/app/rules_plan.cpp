@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/model_inputs.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
 #include "formats/batch.hpp"
@@ -112,6 +113,49 @@ Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleS
   made->identity = plan::rules_identity(model.hash, model.shapes, rules, options);
   made->batch = model.batch;
   return RulesPlan{*std::move(made), *std::move(fused), !plan::depends_on_blocks(rules)};
+}
+
+namespace {
+
+report::RulesPlan in_words(const RulesPlan& made) {
+  report::RulesPlan report;
+  report.plan = made.plan;
+  // Kernels whose keys are those of a run are not in the order of the graph's nodes.
+  for (std::size_t i = 0; i < made.plan.kernels.size(); ++i) {
+    plan::FusedWords words = made.by_node ? plan::fused_words(made.fused, made.fused.nodes[i])
+                                          : plan::key_words(made.plan.kernels[i].key);
+    report.words.push_back(
+        {std::move(words.op), std::move(words.filter), std::move(words.attributes)});
+  }
+  return report;
+}
+
+Result<report::RulesPlan> plan_in_words(const std::string& path,
+                                        const formats::ShapeOptions& shapes,
+                                        const RulesAsked& rules, Events& events) {
+  OPLAT_CHECK(check_model_file(path));
+  OPLAT_TRY(model, read_rules_model(path, shapes));
+  if (const std::string note = not_compared_note(model, rules.set); !note.empty())
+    events.warn(note);
+  OPLAT_TRY(made, plan_model_by_rules(model, rules.set, rules.options));
+  return in_words(made);
+}
+
+}  // namespace
+
+Result<report::PlanList> plan_by_rules(const RulesPlanRequest& request, Events& events) {
+  OPLAT_TRY(rules, rules_asked(request.plan, request.precision));
+  OPLAT_TRY(noted, add_machine(rules));
+  if (!noted.empty()) events.warn(noted);
+  report::PlanList list;
+  for (const std::string& model : request.models) {
+    auto plan = plan_in_words(model, request.shapes, rules, events);
+    if (plan)
+      list.models.push_back({model, *std::move(plan)});
+    else
+      list.models.push_back({model, std::nullopt, plan.error()});
+  }
+  return list;
 }
 
 }  // namespace oplat::app

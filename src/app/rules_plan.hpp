@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "app/events.hpp"
 #include "formats/format_reader.hpp"
 #include "plan/rules.hpp"
+#include "report/model_lists.hpp"
 
 namespace oplat::app {
 
@@ -43,5 +45,16 @@ Result<std::string> add_machine(RulesAsked& asked);
 
 Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleSet& rules,
                                       const plan::RuleOptions& options);
+
+/// Plans of several models by the same rules.
+struct RulesPlanRequest {
+  std::vector<std::string> models;  ///< paths
+  formats::ShapeOptions shapes;     ///< of every model
+  std::string plan;                 ///< as rules_asked() takes it
+  std::string precision;            ///< likewise
+};
+/// With what each fused node does in words. A model without a plan is an entry with its error; what
+/// the rules do not know of this machine or were not compared on is a warning.
+Result<report::PlanList> plan_by_rules(const RulesPlanRequest& request, Events& events);
 
 }  // namespace oplat::app

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "app/model_inputs.hpp"
 #include "base/text.hpp"
@@ -101,6 +102,15 @@ Result<std::string> runtime_for(std::span<const std::string> models, Events& eve
       fmt::format("runtime {}: the only one installed that reads {} (--runtime names another)",
                   installed.front(), first));
   return installed.front();
+}
+
+Result<RuntimeRequest> parse_runtime_for(const RuntimeTexts& texts,
+                                         std::span<const std::string> models, Events& events) {
+  OPLAT_TRY(request, parse_runtime(texts));
+  if (!request.runtime.empty() || request.remote) return request;
+  OPLAT_TRY(runtime, runtime_for(models, events));
+  request.runtime = std::move(runtime);
+  return request;
 }
 
 }  // namespace oplat::app

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/events.hpp"
+#include "app/session.hpp"
 #include "base/result.hpp"
 #include "report/lists.hpp"
 
@@ -24,5 +25,10 @@ Result<report::RuntimeList> list_runtimes(const RuntimesRequest& request, Events
 /// format and is installed, which a note says. Code::Usage if there are several; Code::Runtime if
 /// none is installed; Code::Input: a model file.
 Result<std::string> runtime_for(std::span<const std::string> models, Events& events);
+
+/// parse_runtime() for a request about models: where neither a runtime nor a remote worker is
+/// named, runtime_for() these.
+Result<RuntimeRequest> parse_runtime_for(const RuntimeTexts& texts,
+                                         std::span<const std::string> models, Events& events);
 
 }  // namespace oplat::app

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/mmt.hpp"
 #include "app/session.hpp"
 #include "app/table_source.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
+#include "compat/mobile_vision/families.hpp"
+#include "compat/mobile_vision/lut.hpp"
 #include "compat/registry.hpp"
 #include "search/expansion.hpp"
 
@@ -32,6 +35,40 @@ Result<SearchExpandResult> search_expand(const SpaceSource& space, Events& event
   OPLAT_TRY(read, read_space(space));
   OPLAT_TRY(keys, search::keys_of(read, read.resolutions));
   return SearchExpandResult{std::move(keys), read.layers.size(), read.resolutions.size()};
+}
+
+namespace {
+
+/// An operator space of MMT: its operators, one a line.
+Result<SearchTextResult> mmt_text(const SpaceSource& space, bool queries) {
+  if (queries || !space.resolutions.empty())
+    return fail(Code::Usage, "{}: a space of MMT has neither resolutions nor queries", space.file);
+  OPLAT_TRY(expanded, expand_mmt_space(space.file));
+  SearchTextResult result;
+  for (const std::string& one : expanded.operators) result.text += one + "\n";
+  result.notes = std::move(expanded.left_out);
+  result.notes.push_back(fmt::format("{} operators", expanded.operators.size()));
+  return result;
+}
+
+}  // namespace
+
+Result<SearchTextResult> search_text(const SpaceSource& space, bool queries, Events& events) {
+  if (is_mmt_space(space.file)) return mmt_text(space, queries);
+  OPLAT_TRY(expanded, search_expand(space, events));
+  SearchTextResult result;
+  for (const std::string& key : expanded.keys) {
+    if (!queries) {
+      result.text += key + "\n";
+      continue;
+    }
+    OPLAT_TRY(query, compat::mobile_vision::query_of(key));
+    result.text += compat::mobile_vision::lut_question_line(query, "");
+  }
+  result.notes.push_back(fmt::format("{} keys: {} layers at {} resolution{}", expanded.keys.size(),
+                                     expanded.layers, expanded.resolutions,
+                                     expanded.resolutions == 1 ? "" : "s"));
+  return result;
 }
 
 namespace {

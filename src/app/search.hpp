@@ -33,6 +33,14 @@ struct SearchExpandResult {
 /// The distinct kernels of a space. Code::Input: the file, or shapes that do not go together.
 Result<SearchExpandResult> search_expand(const SpaceSource& space, Events& events);
 
+struct SearchTextResult {
+  std::string text;                ///< a key, query or operator a line
+  std::vector<std::string> notes;  ///< how many there are, and what is left out
+};
+/// What `oplat search expand` prints: the kernels of a space, as keys or as `queries` of
+/// runtime_lut, or the operators of a space of MMT. Code::Usage: what that has not.
+Result<SearchTextResult> search_text(const SpaceSource& space, bool queries, Events& events);
+
 struct SearchLutRequest {
   SpaceSource space;
   std::string table;  ///< a table of oplat

@@ -8,11 +8,14 @@
 #include <array>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "base/interrupt.hpp"
+#include "base/name_value.hpp"
 #include "base/text.hpp"
 #include "measure/device_facts.hpp"
 #include "plan/identity.hpp"
+#include "runtimes/worker_command.hpp"
 
 namespace oplat::app {
 namespace {
@@ -38,6 +41,27 @@ std::int64_t worker_memory_limit(std::int64_t threads) {
 }
 
 }  // namespace
+
+Result<std::vector<std::string>> parse_worker(const std::string& command) {
+  auto words = runtimes::split_command(command);
+  if (!words) return fail(Code::Usage, "--worker: {}", words.error().message);
+  return words;
+}
+
+Result<RuntimeRequest> parse_runtime(const RuntimeTexts& texts) {
+  RuntimeRequest request = texts.request;
+  if (texts.worker) {
+    OPLAT_TRY(command, parse_worker(*texts.worker));
+    request.worker_command = std::move(command);
+    request.remote = true;
+  }
+  if (!texts.thread_list.empty()) request.threads = texts.thread_list.front();
+  for (const std::string& text : texts.options) {
+    OPLAT_TRY(pair, base::name_value("--option", text));
+    request.options[pair.first] = pair.second;
+  }
+  return request;
+}
 
 Status check_runtime_name(const std::string& name) {
   if (runtimes::find_runtime(name) != nullptr) return {};

@@ -127,6 +127,30 @@ bool ends_a_sweep(const Error& error) {
 
 }  // namespace
 
+std::string budget_end_text(const SweepResult& result, std::string_view way_on) {
+  if (!result.budget_ended || result.unmeasured + result.rough == 0) return {};
+  return fmt::format(
+      "the budget ended with {} models and rows unmeasured and {} with fewer blocks than the "
+      "minimum, over all points; {}",
+      result.unmeasured, result.rough, way_on);
+}
+
+Status require_points(const SweepResult& result, std::string_view way_on) {
+  if (result.interrupted) return fail(Code::Interrupted, "stopped; {}", way_on);
+  const auto& points = result.sweep.points;
+  if (std::none_of(points.begin(), points.end(), [](const auto& one) { return one.latency_ns; }))
+    return fail(Code::Runtime, "no model could be measured");
+  return {};
+}
+
+Status require_profiled(const SweepResult& result) {
+  if (result.first_error) return fail(*result.first_error);
+  if (result.without_kernels == 0) return {};
+  return fail(Code::Runtime,
+              "every kernel failed in {} of {} settings; the reasons are above and in the table",
+              result.without_kernels, result.profiled);
+}
+
 Result<SweepResult> measure_sweep(const MeasureRequest& request, const SweepAxes& axes,
                                   Events& events) {
   SweepResult result;
@@ -152,6 +176,12 @@ Result<SweepResult> measure_sweep(const MeasureRequest& request, const SweepAxes
 Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes& axes,
                                   Events& events,
                                   const std::function<void(const ProfileResult&)>& profiled) {
+  if (!request.space.empty() || !request.like.empty())
+    return fail(Code::Usage,
+                "--space and --like take one number of threads and one batch; run the command once "
+                "for each, into one table");
+  if (request.models.empty())
+    return fail(Code::Usage, "several --threads or --batch need models; give --model FILE");
   SweepResult result;
   const auto places = places_of(axes, request.runtime.threads, request.inputs.shapes.batch);
   SharedBudget budget(request.campaign.budget_s, places.size());
@@ -167,6 +197,8 @@ Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes
       add_error(result, request.models, place, made.error());
       continue;
     }
+    ++result.profiled;
+    if (made->every_kernel_failed()) ++result.without_kernels;
     if (profiled) profiled(*made);
     add_lines(result, request.models, place, made->measured, made->summary);
     if (result.interrupted) break;

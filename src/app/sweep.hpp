@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/measure_models.hpp"
@@ -32,14 +33,23 @@ struct SweepResult {
   std::int64_t unmeasured = 0;       ///< models and rows of kernels that it left without a time
   std::int64_t rough = 0;            ///< those that have fewer blocks than the minimum
   std::optional<Error> first_error;  ///< of a point, in their order
+  int profiled = 0;                  ///< settings that were profiled
+  int without_kernels = 0;           ///< of these, those of which every kernel failed
 };
+/// As budget_end_text() of one campaign, over all points.
+std::string budget_end_text(const SweepResult& result, std::string_view way_on);
+/// Code::Interrupted with `way_on` if it was stopped; Code::Runtime if no point has a time.
+Status require_points(const SweepResult& result, std::string_view way_on);
+/// Of a profile, the first error of a point; Code::Runtime if every kernel of a setting failed.
+Status require_profiled(const SweepResult& result);
 
 /// Measures each point. The budget is that of the whole sweep: each point gets an equal share of
 /// what is left. A point that cannot be measured is one with an error. The first error is that of
 /// the sweep if no point has a time.
 Result<SweepResult> measure_sweep(const MeasureRequest& request, const SweepAxes& axes,
                                   Events& events);
-/// Profiles each point into the request's table. `profiled`, if not empty, gets what became of
+/// Profiles each point of models into the request's table; Code::Usage if it has none, or a space
+/// or models to be like. `profiled`, if not empty, gets what became of
 /// each.
 Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes& axes,
                                   Events& events,

@@ -160,4 +160,16 @@ Result<std::vector<std::string>> stated_precisions(const table::Table& table) {
   return found;
 }
 
+Status add_row_option(predict::RowFilter& rows, const std::string& text) {
+  const std::size_t at = text.find('=');
+  if (at == std::string::npos || at == 0) {
+    return fail(Code::Usage,
+                "--option {}: expected NAME=VALUE, or NAME= for rows without the option",
+                base::printable(text));
+  }
+  if (!rows.options.emplace(text.substr(0, at), text.substr(at + 1)).second)
+    return fail(Code::Usage, "--option {} is given twice", base::printable(text.substr(0, at)));
+  return {};
+}
+
 }  // namespace oplat::app

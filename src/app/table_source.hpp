@@ -45,6 +45,10 @@ Error with_path(const OpenedTable& table, Error error);
 /// rows' setting. All of app selects by it.
 Result<predict::Selection> select_rows(const table::Table& table, const predict::RowFilter& rows);
 
+/// Adds NAME=VALUE of --option to the rows that are asked for; VALUE may be empty: not set.
+/// Code::Usage if it is not of this form, or the name is given twice.
+Status add_row_option(predict::RowFilter& rows, const std::string& text);
+
 /// The rows that answer. If no setting has the asked precision but keys state it, the precision is
 /// left to the keys.
 Result<predict::Selection> select_stated(const table::Table& table, predict::RowFilter rows);

@@ -102,4 +102,15 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
   return result;
 }
 
+Status require_validated(const ValidateRequest& request, const ValidateResult& result) {
+  if (result.unmeasured > 0) {
+    return fail(Code::Runtime, "{} of {} models could not be measured and are left out above",
+                result.unmeasured, request.models.size());
+  }
+  if (result.incomplete > 0)
+    return fail(Code::Missing, "{} of {} models have kernels that the table lacks; profile them",
+                result.incomplete, result.validation.models.size());
+  return {};
+}
+
 }  // namespace oplat::app

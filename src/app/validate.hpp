@@ -36,4 +36,7 @@ struct ValidateResult {
 /// every model is measured.
 Result<ValidateResult> validate(const ValidateRequest& request, Events& events);
 
+/// Code::Runtime if models could not be measured; Code::Missing if kernels have no estimate.
+Status require_validated(const ValidateRequest& request, const ValidateResult& result);
+
 }  // namespace oplat::app

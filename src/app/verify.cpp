@@ -242,4 +242,16 @@ Result<VerifyResult> verify(const VerifyRequest& request, Events& events) {
   return result;
 }
 
+Status require_same(const VerifyRequest& request, const VerifyResult& result) {
+  const report::Verification& report = result.verification;
+  if (report.compared == 0) {
+    return fail(Code::Runtime, "{}",
+                report.refused > 0
+                    ? "no row could be measured again; the reasons are above"
+                    : "the budget ended before a row was measured; set a larger --budget");
+  }
+  if (result.verdict == measure::TableVerdict::Same) return {};
+  return fail(Code::GateNotMet, "{}: {}", request.table, report.verdict);
+}
+
 }  // namespace oplat::app

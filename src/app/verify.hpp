@@ -39,4 +39,7 @@ struct VerifyResult {
 /// runtime cannot repeat them, Code::Interrupted if `events` says cancelled.
 Result<VerifyResult> verify(const VerifyRequest& request, Events& events);
 
+/// Code::Runtime if no row was compared; Code::GateNotMet if the table does not hold here.
+Status require_same(const VerifyRequest& request, const VerifyResult& result);
+
 }  // namespace oplat::app

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <vector>
 
 namespace oplat::base {
@@ -132,6 +133,41 @@ std::string wrap_lines(std::string_view text, std::size_t width, std::size_t han
     text.remove_prefix(end + 1);
   }
   return wrapped;
+}
+
+std::string reflow(std::string_view text, std::size_t width) {
+  constexpr std::size_t kFull = 80;
+  std::string joined;
+  bool was_full = false;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const bool goes_on = was_full && !line.empty() && line.front() != ' ';
+    if (goes_on) joined.back() = ' ';
+    joined += line;
+    joined += '\n';
+    was_full = line.size() >= kFull && line.front() != ' ';
+  }
+  return wrap_lines(joined, width, 0);
+}
+
+std::string entry_lines(std::string_view name, const std::string& description, std::size_t column,
+                        std::size_t width) {
+  const std::string new_line = "\n" + std::string(column, ' ');
+  std::string text(name);
+  if (text.size() > column - 2)
+    text += new_line;
+  else
+    text.resize(column, ' ');
+  std::size_t at = column;
+  std::istringstream words(description);
+  for (std::string word; words >> word; at += word.size()) {
+    const bool fits = at + 1 + word.size() <= width;
+    if (at > column) text += fits ? " " : new_line;
+    at = fits ? at + (at > column ? 1 : 0) : column;
+    text += word;
+  }
+  return text;
 }
 
 }  // namespace oplat::base

@@ -22,4 +22,13 @@ std::string wrap_line(std::string_view line, std::size_t width, std::size_t hang
 /// wrap_line() of each line of a text.
 std::string wrap_lines(std::string_view text, std::size_t width, std::size_t hang = 2);
 
+/// Lines that were written for 100 columns, for fewer: a line that was full (80 or more) and is not
+/// indented goes on in the next, unless that is indented or empty. Ends with a line end.
+std::string reflow(std::string_view text, std::size_t width);
+
+/// A name and what it is, as help lists options: the words of `description` begin in `column` of
+/// each line, and the first line holds the name if two blanks fit behind it. Without a line end.
+std::string entry_lines(std::string_view name, const std::string& description, std::size_t column,
+                        std::size_t width);
+
 }  // namespace oplat::base

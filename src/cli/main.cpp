@@ -20,10 +20,8 @@
 
 #include "base/layout.hpp"
 #include "base/message.hpp"
-#include "cli/command.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/print.hpp"
-#include "cli/terminal.hpp"
+#include "base/version.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace {
 
@@ -51,52 +49,20 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
-  static constexpr std::size_t kTextColumn = 34;
   std::size_t columns_ = help_columns();
 
-  /// At least two blanks come before the description, or it begins on a line of its own.
   [[nodiscard]] std::string entry(const std::string& name, const std::string& description) const {
-    const std::string new_line = "\n" + std::string(kTextColumn, ' ');
-    std::string text = "  " + name;
-    if (text.size() > kTextColumn - 2)
-      text += new_line;
-    else
-      text.resize(kTextColumn, ' ');
-    std::size_t column = kTextColumn;
-    std::istringstream words(description);
-    for (std::string word; words >> word; column += word.size()) {
-      const bool fits = column + 1 + word.size() <= columns_;
-      if (column > kTextColumn) text += fits ? " " : new_line;
-      column = fits ? column + (column > kTextColumn ? 1 : 0) : kTextColumn;
-      text += word;
-    }
-    return text + "\n";
+    constexpr std::size_t kTextColumn = 34;
+    return base::entry_lines("  " + name, description, kTextColumn, columns_) + "\n";
   }
 };
-
-/// Lines that were written for 100 columns, for fewer: a line that was full goes on in the next.
-std::string reflowed(std::string_view text, std::size_t columns) {
-  constexpr std::size_t kFull = 80;
-  std::string joined;
-  bool was_full = false;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const bool goes_on = was_full && !line.empty() && line.front() != ' ';
-    if (goes_on) joined.back() = ' ';
-    joined += line;
-    joined += '\n';
-    was_full = line.size() >= kFull && line.front() != ' ';
-  }
-  return base::wrap_lines(joined, columns, 0);
-}
 
 /// What --help and --version ask for.
 void print_help(const CLI::App& app, const CLI::Success& request) {
   std::ostringstream text;
   (void)app.exit(request, text, text);
   const std::size_t columns = help_columns();
-  std::cout << (columns < kHelpColumns ? reflowed(text.str(), columns) : text.str());
+  std::cout << (columns < kHelpColumns ? base::reflow(text.str(), columns) : text.str());
 }
 
 struct CommandEntry {
@@ -104,6 +70,19 @@ struct CommandEntry {
   void (*add)(const cli::Command& app);
   std::string_view earlier_name = {};  ///< that is still understood
 };
+
+/// Version, commit and build, as a line without its end.
+std::string version_line() {
+  return fmt::format("oplat {} (commit {}, {}, {})", base::version(), base::commit(),
+                     base::build_type(), base::compiler());
+}
+
+void add_version(const cli::Command& app) {
+  app.add_subcommand("version", "print version, commit and build").runs([]() -> Result<int> {
+    fmt::print("{}\n", version_line());
+    return cli::kDone;
+  });
+}
 
 /// Listed in help; with_help() answers it before anything is parsed.
 void add_help(const cli::Command& app) {
@@ -148,7 +127,7 @@ constexpr CommandEntry kCommands[] = {
     {"machine", cli::add_machine},
     {"runtimes", cli::add_runtimes},
     {"worker", cli::add_worker},
-    {"version", cli::add_version},
+    {"version", add_version},
     {"help", add_help},
 };
 
@@ -182,7 +161,7 @@ int run(int given, char** words) {
       "every number has a source.",
       "oplat");
   app.require_subcommand(1);
-  app.set_version_flag("--version", cli::version_line());
+  app.set_version_flag("--version", version_line());
   app.formatter(std::make_shared<HelpFormatter>());
   cli::Action action;
   const cli::Command root(&app, &action);
@@ -226,7 +205,7 @@ Environment:
     }
     return *result;
   }
-  if (!result.error().message.empty()) cli::print_message(result.error().message);
+  cli::print_message(result.error().message);
   return cli::exit_code(result.error().code);
 }
 

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
-#include "base/name_value.hpp"
+#include "base/files.hpp"
 #include "base/text.hpp"
-#include "cli/text_output.hpp"
 
 namespace oplat::cli {
 
@@ -17,13 +18,35 @@ void add_verbosity(const Command& command, Verbosity& to) {
                    "print more on stderr, including the output of workers");
 }
 
-void add_model_options(const Command& command, ModelOptions& to, Sweeps sweeps) {
+void add_models(const Command& command, app::ModelList& to, const std::string& help) {
+  const Option models = command.add_option("MODEL", to.models, help).required();
+  command
+      .add_option("--list", to.list,
+                  "file that names more models, a path a line; - is standard input")
+      .type_name("FILE")
+      .stands_for(models);
+}
+
+void add_shape_option(const Command& command, app::ModelInputTexts& to) {
   command
       .add_option(
           "--shape", to.shapes,
           "set the dimensions of an input: NAME=1x3x224x224; a NAME with = is quoted (repeatable)")
       .type_name("NAME=DIMS")
       .repeatable();
+}
+
+void add_input_option(const Command& command, app::ModelInputTexts& to) {
+  command
+      .add_option("--input", to.inputs,
+                  "set the data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or "
+                  "NAME=uniform:LO:HI; a NAME with = is quoted (repeatable)")
+      .type_name("NAME=DATA")
+      .repeatable();
+}
+
+void add_model_options(const Command& command, app::ModelInputTexts& to, Sweeps sweeps) {
+  add_shape_option(command, to);
   const std::string help =
       "set the batch: symbolic batch dimensions, else leading unknown ones, else the batch that an "
       "ONNX model fixes, where it can be rewritten (default: the model's, 1 if it is open)";
@@ -36,48 +59,7 @@ void add_model_options(const Command& command, ModelOptions& to, Sweeps sweeps) 
   } else {
     command.add_option("--batch", to.batch, help).range(std::int64_t{1}, std::int64_t{1} << 31);
   }
-  command
-      .add_option("--input", to.inputs,
-                  "set the data of an input: NAME=FILE.npy, NAME=zeros, NAME=ones or "
-                  "NAME=uniform:LO:HI; a NAME with = is quoted (repeatable)")
-      .type_name("NAME=DATA")
-      .repeatable();
-}
-
-Result<formats::ShapeOptions> shape_options(const ModelOptions& options) {
-  formats::ShapeOptions shapes;
-  shapes.batch = options.batch;
-  if (!options.batches.empty()) shapes.batch = options.batches.front();
-  for (const std::string& text : options.shapes) {
-    OPLAT_TRY(pair, base::name_value("--shape", text));
-    std::vector<std::int64_t> dims;
-    for (const std::string& part : base::split(pair.second, 'x')) {
-      const auto dim = base::parse_int(part);
-      if (!dim || *dim < 0 || *dim > (std::int64_t{1} << 40)) {
-        return fail(Code::Usage,
-                    "--shape {}: '{}' is not a dimension; expected numbers separated by x: "
-                    "NAME=1x3x224x224{}",
-                    base::printable(text), base::printable(part),
-                    part.find('=') == std::string::npos
-                        ? ""
-                        : "; a name that holds = is quoted: '\"a=b\"=1x3'");
-      }
-      dims.push_back(*dim);
-    }
-    if (!shapes.shapes.emplace(pair.first, std::move(dims)).second)
-      return fail(Code::Usage, "--shape {} is given twice", base::printable(pair.first));
-  }
-  return shapes;
-}
-
-Result<std::map<std::string, std::string>> input_options(const ModelOptions& options) {
-  std::map<std::string, std::string> inputs;
-  for (const std::string& text : options.inputs) {
-    OPLAT_TRY(pair, base::name_value("--input", text));
-    if (!inputs.emplace(pair.first, pair.second).second)
-      return fail(Code::Usage, "--input {} is given twice", base::printable(pair.first));
-  }
-  return inputs;
+  add_input_option(command, to);
 }
 
 void add_table(const Command& command, std::string& to, bool required) {
@@ -85,6 +67,12 @@ void add_table(const Command& command, std::string& to, bool required) {
       .envname("OPLAT_TABLE")
       .type_name("FILE")
       .required(required);
+}
+
+void add_table_argument(const Command& command, std::string& to, const std::string& argument) {
+  command.add_option(argument + ",--table", to, "the latency table")
+      .envname("OPLAT_TABLE")
+      .required();
 }
 
 void drop_default_table(std::string& table) {
@@ -103,27 +91,38 @@ void add_worker_option(const Command& command, std::optional<std::string>& to,
       .stands_for(runtime);
 }
 
-void add_run_options(const Command& command, RunOptions& to, RuntimeFlag flag, Sweeps sweeps) {
+void add_worker_argument(const Command& command, std::vector<std::string>& to) {
+  command
+      .add_option("--worker-argument", to,
+                  "argument for the worker, such as the table of 'replay' (repeatable)")
+      .repeatable();
+}
+
+void add_thread_list(const Command& command, std::vector<std::int64_t>& to,
+                     const std::string& help) {
+  command.add_option("--threads", to, help + "; 1,2 compares several")
+      .range(1, 4096)
+      .type_name("N,...")
+      .repeatable()
+      .comma_separated();
+}
+
+void add_run_options(const Command& command, app::RuntimeTexts& to, RuntimeFlag flag,
+                     Sweeps sweeps) {
   std::string help = "runtime that executes ('oplat runtimes' lists them";
   if (flag == RuntimeFlag::Defaults)
     help += "; default: the only installed one that reads the models";
-  const Option runtime = command.add_option("--runtime", to.runtime, help + ")")
+  const Option runtime = command.add_option("--runtime", to.request.runtime, help + ")")
                              .required(flag == RuntimeFlag::Required);
   add_worker_option(command, to.worker, runtime);
-  if (sweeps == Sweeps::Yes) {
-    command
-        .add_option("--threads", to.thread_list,
-                    "number of threads of the runtime (default: 1); 1,2 compares several")
-        .range(1, 4096)
-        .type_name("N,...")
-        .repeatable()
-        .comma_separated();
-  } else {
-    command.add_option("--threads", to.threads, "number of threads of the runtime")
+  const std::string threads = "number of threads of the runtime";
+  if (sweeps == Sweeps::Yes)
+    add_thread_list(command, to.thread_list, threads + " (default: 1)");
+  else
+    command.add_option("--threads", to.request.threads, threads)
         .range(1, 4096)
         .capture_default_str();
-  }
-  command.add_option("--precision", to.precision,
+  command.add_option("--precision", to.request.precision,
                      "precision in which the runtime computes (default: the model's own)");
   command
       .add_option(
@@ -131,14 +130,72 @@ void add_run_options(const Command& command, RunOptions& to, RuntimeFlag flag, S
           "set an option of the runtime: NAME=VALUE (repeatable; 'oplat runtimes' lists them)")
       .type_name("NAME=VALUE")
       .repeatable();
-  command.add_option("--device", to.device,
+  command.add_option("--device", to.request.device,
                      "name of this machine in the table (default: made from its processor)");
-  command.add_option("--cpu", to.cpu, "pin the worker to this CPU; needs --threads 1")
+  command.add_option("--cpu", to.request.cpu, "pin the worker to this CPU; needs --threads 1")
       .range(0, 4095);
+  add_worker_argument(command, to.request.worker_arguments);
+}
+
+void add_campaign_options(const Command& command, app::CampaignTexts& to) {
   command
-      .add_option("--worker-argument", to.worker_arguments,
-                  "argument for the worker, such as the table of 'replay' (repeatable)")
-      .repeatable();
+      .add_option("--budget", to.budget,
+                  "stop after this time, with every row measured at least roughly: 4m, 1.5h; "
+                  "counts from the first block (default: until every row is precise)")
+      .type_name("TIME");
+  command
+      .add_option("--seed", to.options.seed,
+                  "random seed for the order of rows, weights and inputs")
+      .capture_default_str();
+  command
+      .add_option("--blocks", to.options.min_blocks,
+                  "minimum number of blocks of every row, each in its own process (default: 5)")
+      .range(5, 1000);
+  command
+      .add_option("--target-error", to.target_error,
+                  "relative half-width of the 95 % interval at which a row is precise: 5%, 0.05 "
+                  "(default: 3 %, or 5 % for kernels up to 20 us)")
+      .type_name("E");
+}
+
+void add_retry(const Command& command, app::CampaignOptions& to) {
+  command.add_flag("--retry-refused", to.retry_refused,
+                   "measure failed, unsupported and skipped rows again");
+  command.add_flag(
+      "--retry-loaded", to.retry_loaded,
+      "re-measure rows taken on a busy machine until quiet blocks outnumber busy ones two to one");
+}
+
+Result<app::CampaignOptions> campaign_options(const app::CampaignTexts& texts) {
+  OPLAT_TRY(options, app::parse_campaign(texts));
+  options.record = command_line();
+  return options;
+}
+
+std::string command_line() {
+  std::string text = base::read_file("/proc/self/cmdline").value_or("");
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+void add_gate(const Command& command, GateFlags& to, std::span<const app::GateOn> statistics) {
+  command
+      .add_option("--max-latency", to.max_latency,
+                  "exit with 7 if the latency is above this time: 10ms, 250us")
+      .type_name("TIME");
+  std::vector<std::string> known;
+  for (const app::GateOn on : statistics) known.emplace_back(app::name(on));
+  command
+      .add_option("--gate-on", to.gate_on,
+                  fmt::format("number that --max-latency limits: {} (default {})",
+                              base::join(known, ", "), known.front()))
+      .one_of(known)
+      .type_name("NUMBER");
+}
+
+Result<std::optional<app::Gate>> parse_gate(const GateFlags& flags, app::GateOn otherwise) {
+  return app::parse_gate(flags.max_latency, flags.gate_on, otherwise);
 }
 
 void add_form(const Command& command, FormOptions& to, report::Forms forms) {
@@ -161,6 +218,18 @@ void add_form(const Command& command, FormOptions& to, report::Forms forms) {
 Status check_out(const FormOptions& form, const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) OPLAT_CHECK(refuse_to_replace(form.out, input));
   return {};
+}
+
+Status refuse_to_replace(const std::string& file, const std::string& input) {
+  if (file.empty() || input.empty()) return {};
+  std::error_code error;
+  const auto place = [&](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  };
+  // The second tells hard links.
+  if (place(file) != place(input) && !std::filesystem::equivalent(file, input, error)) return {};
+  return fail(Code::Usage, "--out {}: is also the input file; choose another name",
+              base::printable(file, 400));
 }
 
 }  // namespace oplat::cli

@@ -3,15 +3,19 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/campaign.hpp"
+#include "app/gate.hpp"
+#include "app/model_inputs.hpp"
+#include "app/model_list.hpp"
+#include "app/session.hpp"
 #include "base/result.hpp"
 #include "cli/command_line.hpp"
-#include "formats/format_reader.hpp"
 #include "report/forms.hpp"
 
 namespace oplat::cli {
@@ -23,45 +27,59 @@ struct Verbosity {
 };
 void add_verbosity(const Command& command, Verbosity& to);
 
-/// --shape NAME=1x3x224x224, --batch N, --input NAME=...
-struct ModelOptions {
-  std::vector<std::string> shapes;
-  std::optional<std::int64_t> batch;  ///< the first of `batches`, where these may be several
-  std::vector<std::int64_t> batches;
-  std::vector<std::string> inputs;
-};
+/// MODEL... and --list FILE. `help` of MODEL.
+void add_models(const Command& command, app::ModelList& to, const std::string& help);
 /// Whether --threads and --batch may name several numbers, of which a command makes a table.
 enum class Sweeps { No, Yes };
-void add_model_options(const Command& command, ModelOptions& to, Sweeps sweeps = Sweeps::No);
-/// The flags as values. Code::Usage quotes the flag and shows its form.
-Result<formats::ShapeOptions> shape_options(const ModelOptions& options);
-Result<std::map<std::string, std::string>> input_options(const ModelOptions& options);
+/// --shape NAME=1x3x224x224, --batch N, --input NAME=...
+void add_model_options(const Command& command, app::ModelInputTexts& to,
+                       Sweeps sweeps = Sweeps::No);
+/// --shape and --input alone.
+void add_shape_option(const Command& command, app::ModelInputTexts& to);
+void add_input_option(const Command& command, app::ModelInputTexts& to);
 
 /// --table T, or $OPLAT_TABLE.
 void add_table(const Command& command, std::string& to, bool required = true);
+/// The same of a command about a table, as its argument too, which help calls `argument`.
+void add_table_argument(const Command& command, std::string& to, const std::string& argument = "T");
 /// Empties what $OPLAT_TABLE alone said, where another flag names the latencies: a default gives
 /// way.
 void drop_default_table(std::string& table);
 
-/// --runtime, --threads, --precision, --option NAME=VALUE, --worker, ...: what to run with.
-struct RunOptions {
-  std::string runtime;
-  std::int64_t threads = 1;  ///< the first of `thread_list`, where these may be several
-  std::vector<std::int64_t> thread_list;
-  std::string precision;
-  std::vector<std::string> options;
-  std::string device;  ///< name to file rows under; empty: the machine's own
-  std::optional<int> cpu;
-  std::vector<std::string> worker_arguments;
-  std::optional<std::string> worker;  ///< command of a worker elsewhere, as written
-};
 /// --worker 'ssh HOST oplat worker NAME'; given, `runtime` need not be.
 void add_worker_option(const Command& command, std::optional<std::string>& to,
                        const Option& runtime);
-/// Whether --runtime must be given: of `Defaults`, runtime_request() looks for the one that fits.
+/// --worker-argument TEXT.
+void add_worker_argument(const Command& command, std::vector<std::string>& to);
+/// --threads N,... of a command that compares several numbers.
+void add_thread_list(const Command& command, std::vector<std::int64_t>& to,
+                     const std::string& help);
+/// Whether --runtime must be given: of `Defaults`, app::parse_runtime_for() looks for the one that
+/// fits.
 enum class RuntimeFlag { Required, Defaults };
-void add_run_options(const Command& command, RunOptions& to,
+/// --runtime, --threads, --precision, --option NAME=VALUE, --worker, ...: what to run with.
+void add_run_options(const Command& command, app::RuntimeTexts& to,
                      RuntimeFlag flag = RuntimeFlag::Required, Sweeps sweeps = Sweeps::No);
+
+/// --budget, --seed, --blocks, --target-error.
+void add_campaign_options(const Command& command, app::CampaignTexts& to);
+/// --retry-refused, --retry-loaded.
+void add_retry(const Command& command, app::CampaignOptions& to);
+/// The flags as values; the record is command_line().
+Result<app::CampaignOptions> campaign_options(const app::CampaignTexts& texts);
+/// The command line of this process, for the record.
+std::string command_line();
+
+/// --max-latency TIME and --gate-on STATISTIC: a command that ends with exit code 7 where a latency
+/// is above a limit, for CI.
+struct GateFlags {
+  std::string max_latency;
+  std::string gate_on;
+};
+/// `statistics`: those that the command knows, the default first.
+void add_gate(const Command& command, GateFlags& to, std::span<const app::GateOn> statistics);
+/// std::nullopt if no limit was given; `otherwise`: the default of add_gate().
+Result<std::optional<app::Gate>> parse_gate(const GateFlags& flags, app::GateOn otherwise);
 
 /// --format FORM, its short forms --json and --csv, and --out FILE.
 struct FormOptions {
@@ -84,5 +102,8 @@ void add_form(const Command& command, FormOptions& to) {
 /// Code::Usage if --out names one of the files that the command reads. Commands ask before they do
 /// anything else, so that no work is lost.
 Status check_out(const FormOptions& form, const std::vector<std::string>& inputs);
+/// Code::Usage if `file`, which an option --out names, is the very file that the command reads:
+/// what is there would be lost. Neither need be there yet.
+Status refuse_to_replace(const std::string& file, const std::string& input);
 
 }  // namespace oplat::cli

@@ -4,14 +4,13 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/files.hpp"
 #include "base/message.hpp"
-#include "cli/print.hpp"
 #include "cli/terminal.hpp"
 #include "report/renderer.hpp"
 
@@ -59,15 +58,27 @@ Status ReportStream::print(report::ReportModel model) {
 
 Status ReportStream::finish() { return file_ ? file_->finish() : Status(); }
 
-void print_json(const nlohmann::ordered_json& document) {
-  const std::string text =
-      document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  std::cout << (::isatty(STDOUT_FILENO) != 0 ? base::printable_lines(text) : text);
+Status put_text(const std::string& file, std::string_view text) {
+  if (!file.empty()) return base::write_file(file, text);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    return fail(Code::Write, "cannot write to standard output");
+  return {};
 }
 
 void print_warnings(std::span<const std::string> warnings, const Verbosity& verbosity) {
   if (verbosity.quiet) return;
   for (const std::string& warning : warnings) print_message("warning: " + warning);
+}
+
+Status report_gates(std::span<const Status> checks) {
+  bool failed = false;
+  for (const Status& one : checks) {
+    if (one) continue;
+    failed = true;
+    print_message(one.error().message);
+  }
+  if (failed) return tl::unexpected<Error>(Error{Code::GateNotMet, ""});
+  return {};
 }
 
 }  // namespace oplat::cli

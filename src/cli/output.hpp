@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Results to stdout, warnings to stderr.
+/// Results to standard output or to a file, warnings to standard error.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/files.hpp"
 #include "cli/options.hpp"
@@ -21,6 +21,13 @@ namespace oplat::cli {
 Status print_report(const FormOptions& form, report::ReportModel model);
 /// The same, to stdout in one form.
 Status print_report(std::string_view form, report::ReportModel model);
+/// The same of a document of report by itself, with the warnings that its JSON holds.
+template <class Document>
+Status print_document(const FormOptions& form, Document document,
+                      std::vector<std::string> warnings = {}) {
+  return print_report(form, report::ReportModel{std::move(document), {}, std::move(warnings)});
+}
+
 /// Reports of one form, one after the other, to --out or to stdout. The file is replaced by
 /// finish(), and nothing is kept in memory until then.
 class ReportStream {
@@ -34,9 +41,12 @@ class ReportStream {
   std::string form_;
   std::optional<base::FileWriter> file_;
 };
-/// A document to stdout; bytes that are not UTF-8 are replaced, since names of files may hold any.
-void print_json(const nlohmann::ordered_json& document);
+
+/// A text to a file, or to standard output if `file` is empty. Code::Write if it cannot be written.
+Status put_text(const std::string& file, std::string_view text);
 /// One line each on stderr.
 void print_warnings(std::span<const std::string> warnings, const Verbosity& verbosity);
+/// Prints every failure; Code::GateNotMet, without a further message, if there is one.
+Status report_gates(std::span<const Status> checks);
 
 }  // namespace oplat::cli

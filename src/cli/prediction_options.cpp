@@ -1,35 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/prediction_options.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <map>
-#include <utility>
-
-#include "base/text.hpp"
-
 namespace oplat::cli {
 namespace {
 
 constexpr int kMaxJobs = 256;
-
-Status take_runtime_option(std::map<std::string, std::string>& to, const std::string& text) {
-  const std::size_t at = text.find('=');
-  if (at == std::string::npos || at == 0) {
-    return fail(Code::Usage,
-                "--option {}: expected NAME=VALUE, or NAME= for rows without the option",
-                base::printable(text));
-  }
-  if (!to.emplace(text.substr(0, at), text.substr(at + 1)).second) {
-    return fail(Code::Usage, "--option {} is given twice", base::printable(text.substr(0, at)));
-  }
-  return {};
-}
-
-void add_runtime_filter(const Command& command, predict::RowFilter& to) {
-  command.add_option("--runtime", to.runtime, "use rows of this runtime");
-  command.add_option("--runtime-version", to.version, "use rows of this version of the runtime");
-}
 
 void add_device_filter(const Command& command, predict::RowFilter& to) {
   command.add_option("--device", to.device, "use rows of this device");
@@ -37,33 +12,32 @@ void add_device_filter(const Command& command, predict::RowFilter& to) {
   add_option_filter(command, to);
 }
 
+constexpr const char* kThreadsHelp = "use rows measured with this many threads";
+
 }  // namespace
+
+void add_runtime_filter(const Command& command, predict::RowFilter& to) {
+  command.add_option("--runtime", to.runtime, "use rows of this runtime");
+  command.add_option("--runtime-version", to.version, "use rows of this version of the runtime");
+}
 
 void add_row_filter(const Command& command, predict::RowFilter& to) {
   add_runtime_filter(command, to);
-  command.add_option("--threads", to.threads, "use rows measured with this many threads")
-      .range(1, 4096);
+  command.add_option("--threads", to.threads, kThreadsHelp).range(1, 4096);
   add_device_filter(command, to);
 }
 
 void add_row_filter(const Command& command, predict::RowFilter& to,
                     std::vector<std::int64_t>& threads) {
   add_runtime_filter(command, to);
-  command
-      .add_option("--threads", threads,
-                  "use rows measured with this many threads; 1,2 compares several")
-      .range(1, 4096)
-      .type_name("N,...")
-      .repeatable()
-      .comma_separated();
+  add_thread_list(command, threads, kThreadsHelp);
   add_device_filter(command, to);
 }
 
 void add_option_filter(const Command& command, predict::RowFilter& to) {
   command
       .add_texts(
-          "--option",
-          [&to](const std::string& text) { return take_runtime_option(to.options, text); },
+          "--option", [&to](const std::string& text) { return app::add_row_option(to, text); },
           "use rows measured with this runtime option: NAME=VALUE, or NAME= if it was not set "
           "(repeatable; 'oplat table info' lists them)")
       .type_name("NAME=VALUE")
@@ -80,10 +54,12 @@ void add_unfitted(const Command& command, bool& unfitted) {
                    "ignore the fitted composition; add kernels up by start values");
 }
 
-void add_prediction_options(const Command& command, PredictionFlags& to) {
-  command.add_option("--level", to.level, "confidence level of the interval")
-      .range(0.01, 0.999)
-      .capture_default_str();
+void add_level(const Command& command, double& to, const std::string& help) {
+  command.add_option("--level", to, help).range(0.01, 0.999).capture_default_str();
+}
+
+void add_prediction_options(const Command& command, app::PredictionTexts& to) {
+  add_level(command, to.level);
   command
       .add_option("--missing", to.missing,
                   "what to do about kernels without an estimate: error, roofline or zero")
@@ -102,15 +78,6 @@ void add_estimator(const Command& command, std::string& to) {
   command.add_option("--profile", to, "").one_of(words).hidden().excludes(estimator);
 }
 
-Result<app::PredictionOptions> prediction_options(const PredictionFlags& flags) {
-  OPLAT_TRY(missing, predict::parse_missing_policy(flags.missing));
-  return app::PredictionOptions{flags.level, missing, estimator_named(flags.estimator)};
-}
-
-estimate::Profile estimator_named(const std::string& word) {
-  return estimate::parse_profile(word).value_or(estimate::Profile::Accurate);
-}
-
 void add_plan_source(const Command& command, std::string& to) {
   command
       .add_option("--plan", to,
@@ -119,16 +86,10 @@ void add_plan_source(const Command& command, std::string& to) {
       .capture_default_str();
 }
 
-Result<app::ModelInputs> model_inputs(const ModelOptions& options) {
-  OPLAT_TRY(shapes, shape_options(options));
-  OPLAT_TRY(data, input_options(options));
-  return app::ModelInputs{std::move(shapes), std::move(data)};
-}
-
-void add_foreign_table_options(const Command& command, ForeignTableFlags& to) {
-  command.add_flag("--skip-bad-rows", to.skip_bad_rows,
+void add_foreign_table_options(const Command& command, bool& skip_bad_rows, bool& calibrate) {
+  command.add_flag("--skip-bad-rows", skip_bad_rows,
                    "skip malformed rows of a foreign table, and report them");
-  add_calibrate(command, to.calibrate);
+  add_calibrate(command, calibrate);
 }
 
 void add_calibrate(const Command& command, bool& to) {

@@ -12,7 +12,6 @@
 
 #include "base/layout.hpp"
 #include "base/units.hpp"
-#include "cli/print.hpp"
 #include "cli/terminal.hpp"
 
 namespace oplat::cli {

@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
+#include "base/layout.hpp"
+#include "base/message.hpp"
 #include "base/text.hpp"
 
 namespace oplat::cli {
@@ -24,6 +27,23 @@ std::size_t terminal_columns(int descriptor) {
   winsize size = {};
   if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
   return std::max<std::size_t>(kMinColumns, size.ws_col);
+}
+
+void print_text(std::string_view text) {
+  const std::string lines = base::printable_lines(text);
+  const std::size_t columns = terminal_columns(STDOUT_FILENO);
+  fmt::print("{}", columns > 0 ? base::wrap_lines(lines, columns) : lines);
+}
+
+void print_message(std::string_view message) {
+  if (message.empty()) return;
+  fmt::print(stderr, "{}\n",
+             fitted_message(fmt::format("oplat: {}", base::printable_message(message))));
+}
+
+std::string fitted_message(std::string message) {
+  const std::size_t columns = terminal_columns(STDERR_FILENO);
+  return columns > 0 ? base::wrap_lines(message, columns) : message;
 }
 
 }  // namespace oplat::cli

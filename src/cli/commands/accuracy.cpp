@@ -3,11 +3,7 @@
 #include <memory>
 
 #include "app/accuracy.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/output.hpp"
-#include "cli/prediction_options.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -23,24 +19,13 @@ struct AccuracyFlags {
 Result<int> run_accuracy(const AccuracyFlags& flags) {
   app::AccuracyRequest request = flags.request;
   OPLAT_CHECK(check_out(flags.form, {request.table}));
-  request.estimator = estimator_named(flags.estimator);
+  request.estimator = app::estimator_named(flags.estimator);
   request.network_seed = flags.network_seed.value_or(request.learn.seed);
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::accuracy(request, events));
   events.finish();
-  report::AccuracyReport report;
-  report.accuracy = std::move(result.accuracy);
-  report.table = request.table;
-  report.device = std::move(result.device);
-  report.setting = std::move(result.setting);
-  report.split = request.split;
-  report.profile = flags.estimator;
-  report.seed = request.learn.seed;
-  report.network_seed = request.network_seed;
-  // A sparse model calibrates itself, asked or not; too few rows calibrate nothing.
-  report.calibrated = report.accuracy.calibrated;
-  report.level = request.level;
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{std::move(report), {}}));
+  OPLAT_CHECK(print_document(flags.form,
+                             app::accuracy_report(request, flags.estimator, std::move(result))));
   return kDone;
 }
 
@@ -79,9 +64,7 @@ void add_accuracy(const Command& app) {
   const Command command =
       app.add_subcommand("accuracy", "measure how well a table predicts rows that were held out");
   const auto flags = std::make_shared<AccuracyFlags>();
-  command.add_option("TABLE,--table", flags->request.table, "the latency table")
-      .envname("OPLAT_TABLE")
-      .required();
+  add_table_argument(command, flags->request.table, "TABLE");
   command
       .add_option("--split", flags->request.split,
                   "rows to hold out: random, twin, level:FIELD=VALUE, beyond, keep:PERCENT, "
@@ -97,9 +80,7 @@ void add_accuracy(const Command& app) {
   add_row_filter(command, flags->request.rows);
   add_estimator(command, flags->estimator);
   add_learn_options(command, flags->request.learn);
-  command.add_option("--level", flags->request.level, "confidence level of the intervals")
-      .range(0.01, 0.999)
-      .capture_default_str();
+  add_level(command, flags->request.level, "confidence level of the intervals");
   command
       .add_option("--networks", flags->request.networks, "number of random networks for each batch")
       .range(std::int64_t{0}, std::int64_t{1'000'000})

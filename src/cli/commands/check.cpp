@@ -3,11 +3,7 @@
 #include <memory>
 
 #include "app/check.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/output.hpp"
-#include "cli/prediction_options.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -18,32 +14,12 @@ struct CheckFlags {
   Verbosity verbosity;
 };
 
-report::CheckReport report_of_check(const app::CheckRequest& request, app::CheckResult result) {
-  report::CheckReport report;
-  report.table = request.table;
-  report.device = std::move(result.device);
-  report.setting = std::move(result.setting);
-  report.rows = result.rows;
-  report.examined = result.examined;
-  report.sizes_unknown = result.sizes_unknown;
-  report.peak_gflops = result.peak_flops_per_ns;
-  report.peak_gb_per_s = result.peak_bytes_per_ns;
-  report.max_ratio = request.limits.max_ratio;
-  for (app::Suspect& suspect : result.suspects) {
-    report.suspects.push_back({suspect.row, std::move(suspect.key), suspect.latency_ns,
-                               std::string(estimate::name(suspect.fault)),
-                               std::move(suspect.reason)});
-  }
-  return report;
-}
-
 Result<int> run_check(const CheckFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, {flags.request.table}));
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::check(flags.request, events));
   const bool plausible = result.suspects.empty();
-  OPLAT_CHECK(print_report(
-      flags.form, report::ReportModel{report_of_check(flags.request, std::move(result)), {}}));
+  OPLAT_CHECK(print_document(flags.form, app::check_report(flags.request, std::move(result))));
   return plausible ? kDone : kGateNotMet;
 }
 
@@ -72,9 +48,7 @@ time; 7 some rows are implausible.)";
 void add_check(const Command& app) {
   const Command command = app.add_subcommand("check", "list implausible rows and why");
   const auto flags = std::make_shared<CheckFlags>();
-  command.add_option("TABLE,--table", flags->request.table, "the latency table")
-      .envname("OPLAT_TABLE")
-      .required();
+  add_table_argument(command, flags->request.table, "TABLE");
   add_row_filter(command, flags->request.rows);
   command
       .add_option(

@@ -3,18 +3,14 @@
 #include <memory>
 
 #include "app/estimate.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/output.hpp"
-#include "cli/prediction_options.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
 
 struct EstimateFlags {
   app::EstimateRequest request;
-  PredictionFlags prediction;
+  app::PredictionTexts prediction;
   FormOptions form;
   Verbosity verbosity;
 };
@@ -22,19 +18,12 @@ struct EstimateFlags {
 Result<int> run_estimate(const EstimateFlags& flags) {
   app::EstimateRequest request = flags.request;
   OPLAT_CHECK(check_out(flags.form, {request.table}));
-  OPLAT_TRY(options, prediction_options(flags.prediction));
+  OPLAT_TRY(options, app::parse_prediction(flags.prediction));
   request.options = options;
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::estimate(request, events));
-  report::EstimateListing listing;
-  listing.kernels = result.kernels;
-  listing.level = options.level;
-  listing.device = result.selection.device;
-  listing.setting = result.selection.setting;
-  listing.mismatch = result.selection.mismatch;
-  listing.warnings = result.selection.warnings;
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{listing, {}}));
-  if (flags.form.form() != "text") print_warnings(listing.warnings, flags.verbosity);
+  OPLAT_CHECK(print_document(flags.form, app::estimate_listing(request, result)));
+  if (flags.form.form() != "text") print_warnings(result.selection.warnings, flags.verbosity);
   OPLAT_CHECK(app::require_estimates(result, options.missing));
   return kDone;
 }

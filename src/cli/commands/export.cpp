@@ -4,12 +4,7 @@
 
 #include "app/export_table.hpp"
 #include "base/text.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/prediction_options.hpp"
-#include "cli/print.hpp"
-#include "cli/text_output.hpp"
+#include "cli/commands/commands.hpp"
 #include "compat/registry.hpp"
 
 namespace oplat::cli {
@@ -34,9 +29,7 @@ void add_export(const Command& app) {
   const Command command =
       app.add_subcommand("export", "write rows as a latency table of another system");
   const auto flags = std::make_shared<ExportFlags>();
-  command.add_option("T,--table", flags->request.table, "the latency table")
-      .envname("OPLAT_TABLE")
-      .required();
+  add_table_argument(command, flags->request.table);
   command
       .add_option("--format", flags->request.format,
                   fmt::format("format to write: {}", table::codec_list(compat::codecs())))

@@ -3,12 +3,7 @@
 #include <memory>
 
 #include "app/import_table.hpp"
-#include "base/text.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/options.hpp"
-#include "cli/print.hpp"
+#include "cli/commands/commands.hpp"
 #include "compat/registry.hpp"
 
 namespace oplat::cli {
@@ -22,19 +17,7 @@ struct ImportFlags {
 Result<int> run_import(const ImportFlags& flags) {
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::import_table(flags.request, events));
-  const std::string where = fmt::format("{} on device {}", table::describe(result.setting),
-                                        base::printable(base::join(result.devices, ", "), 400));
-  const std::string table = base::printable(flags.request.table, 400);
-  if (result.outcome == table::ImportOutcome::Unchanged) {
-    print_text(
-        fmt::format("{}: already holds these rows of {}; nothing was changed\n", table, where));
-    return kDone;
-  }
-  print_text(fmt::format("{}: {} rows, {} with a time and {} failed, of {}{}\n", table, result.rows,
-                         result.timed, result.rows - result.timed, where,
-                         result.outcome == table::ImportOutcome::Replaced
-                             ? "; they replace earlier rows of this file"
-                             : ""));
+  print_text(app::import_text(flags.request, result));
   return kDone;
 }
 

@@ -3,20 +3,15 @@
 #include <memory>
 
 #include "app/inspect.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/output.hpp"
-#include "cli/prediction_options.hpp"
-#include "cli/requests.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
 
 struct InspectFlags {
   std::string model;
-  RunOptions run;
-  ModelOptions model_options;
+  app::RuntimeTexts run;
+  app::ModelInputTexts inputs;
   std::int64_t depth = 2;
   FormOptions form;
   Verbosity verbosity;
@@ -24,13 +19,13 @@ struct InspectFlags {
 
 Result<int> run_inspect(const InspectFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, {flags.model}));
-  OPLAT_TRY(inputs, model_inputs(flags.model_options));
-  OPLAT_TRY(runtime, runtime_request(flags.run));
+  OPLAT_TRY(inputs, app::parse_model_inputs(flags.inputs));
+  OPLAT_TRY(runtime, app::parse_runtime(flags.run));
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(report, app::inspect({flags.model, std::move(inputs), std::move(runtime), flags.depth},
                                  events));
   events.finish();
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{std::move(report), {}}));
+  OPLAT_CHECK(print_document(flags.form, std::move(report)));
   return kDone;
 }
 
@@ -52,9 +47,9 @@ void add_inspect(const Command& app) {
       "inspect", "count a model's operations, parameters and memory, without a table");
   const auto flags = std::make_shared<InspectFlags>();
   command.add_option("MODEL", flags->model, "model file (ONNX, Paddle, Caffe2)").required();
-  add_model_options(command, flags->model_options);
+  add_model_options(command, flags->inputs);
   const Option runtime =
-      command.add_option("--runtime", flags->run.runtime,
+      command.add_option("--runtime", flags->run.request.runtime,
                          "runtime that runs the model once to find sizes (default: onnxruntime, "
                          "where the file does not say them)");
   add_worker_option(command, flags->run.worker, runtime);

@@ -4,11 +4,7 @@
 
 #include "app/machine.hpp"
 #include "base/units.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/output.hpp"
-#include "cli/requests.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -16,7 +12,7 @@ namespace {
 constexpr const char* kDefaultRuntime = "reference";
 
 struct MachineFlags {
-  RunOptions run;
+  app::RuntimeTexts run;
   std::string budget = "20s";
   FormOptions form;
   Verbosity verbosity;
@@ -25,13 +21,13 @@ struct MachineFlags {
 Result<int> run_machine(const MachineFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, {}));
   OPLAT_TRY(budget_ns, base::parse_duration_ns(flags.budget));
-  OPLAT_TRY(runtime, runtime_request(flags.run));
+  OPLAT_TRY(runtime, app::parse_runtime(flags.run));
   if (runtime.runtime.empty() && !runtime.remote) runtime.runtime = kDefaultRuntime;
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(report, app::measure_machine({std::move(runtime), budget_ns / 1e9}, events));
   events.finish();
   const bool measured = report.memory.has_value();
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{std::move(report), {}}));
+  OPLAT_CHECK(print_document(flags.form, std::move(report)));
   return measured ? kDone : kRuntime;
 }
 
@@ -50,14 +46,11 @@ void add_machine(const Command& app) {
       "machine", "measure the caches and the memory of a machine, next to what it reports");
   const auto flags = std::make_shared<MachineFlags>();
   const Option runtime = command.add_option(
-      "--runtime", flags->run.runtime,
+      "--runtime", flags->run.request.runtime,
       "runtime whose worker looks ('oplat runtimes' lists them; default: reference)");
   add_worker_option(command, flags->run.worker, runtime);
-  command.add_option("--cpu", flags->run.cpu, "pin the worker to this CPU").range(0, 4095);
-  command
-      .add_option("--worker-argument", flags->run.worker_arguments,
-                  "argument for the worker, such as the table of 'replay' (repeatable)")
-      .repeatable();
+  command.add_option("--cpu", flags->run.request.cpu, "pin the worker to this CPU").range(0, 4095);
+  add_worker_argument(command, flags->run.request.worker_arguments);
   command.add_option("--budget", flags->budget, "time after which no pass begins: 5s, 1m")
       .type_name("TIME")
       .capture_default_str();

@@ -1,85 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat measure MODEL...: whole models, end to end.
-#include <algorithm>
 #include <memory>
 
 #include "app/measure_models.hpp"
+#include "app/runtimes.hpp"
 #include "app/sweep.hpp"
-#include "base/text.hpp"
-#include "cli/campaign_flags.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/gate.hpp"
-#include "cli/model_list.hpp"
-#include "cli/output.hpp"
-#include "cli/prediction_options.hpp"
-#include "cli/print.hpp"
-#include "cli/requests.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
 
 struct MeasureFlags {
-  ModelListFlags models;
-  std::string table;
-  RunOptions run;
-  ModelOptions model_options;
-  CampaignFlags campaign;
+  app::MeasureRequest request;
+  app::ModelList models;
+  app::RuntimeTexts run;
+  app::ModelInputTexts inputs;
+  app::CampaignTexts campaign;
   GateFlags gate;
-  bool per_op = false;
   FormOptions form;
   Verbosity verbosity;
+  [[nodiscard]] app::SweepAxes axes() const { return {run.thread_list, inputs.batches}; }
 };
 
-constexpr std::string_view kUnknownHelp = "measure into a new --table";
-
-/// A limit is not met by what was not measured. `reason`: why it was not, if that is known.
-Status unmeasured(std::string_view subject, std::string_view reason) {
-  return fail(Code::GateNotMet, "{}: it was not measured, and --max-latency is not met{}{}",
-              base::printable(subject, 400), reason.empty() ? "" : ": ",
-              base::printable(reason, 2000));
-}
-
-/// Code::GateNotMet, all of it said, if a model or point is above the limit or was not measured.
-Status check_gates(const std::optional<Gate>& gate, const report::Sweep& sweep) {
-  if (!gate) return {};
-  std::vector<Status> checks;
-  for (const auto& point : sweep.points) {
-    const std::string subject =
-        fmt::format("{} with threads {} and batch {}", point.path, point.threads, point.batch);
-    checks.push_back(point.latency_ns
-                         ? check_inferences(*gate, subject, point.inferences, kUnknownHelp)
-                         : unmeasured(subject, point.error));
-  }
-  return report_gates(checks);
-}
-Status check_gates(const std::optional<Gate>& gate, const std::vector<std::string>& models,
-                   const report::Measurement& measurement) {
-  if (!gate) return {};
-  std::vector<Status> checks;
-  for (const std::string& model : models) {
-    const auto line = std::find_if(measurement.models.begin(), measurement.models.end(),
-                                   [&](const auto& one) { return one.path == model; });
-    checks.push_back(line != measurement.models.end()
-                         ? check_inferences(*gate, model, line->inferences, kUnknownHelp)
-                         : unmeasured(model, ""));
-  }
-  return report_gates(checks);
-}
-
-/// What ends the command where not all was measured.
-Result<int> ending(const MeasureFlags& flags, bool interrupted) {
-  if (interrupted)
-    return fail(Code::Interrupted, "stopped; {}",
-                flags.table.empty() ? "give --table to keep what is measured"
-                                    : "what was measured is kept");
-  return kDone;
-}
-
 std::string_view way_on(const MeasureFlags& flags) {
-  return flags.table.empty() ? "set a larger budget, or --table to keep what is measured"
-                             : "run the same command to resume";
+  return flags.request.table.empty() ? "set a larger budget, or --table to keep what is measured"
+                                     : "run the same command to resume";
+}
+
+std::string_view what_is_kept(const MeasureFlags& flags) {
+  return flags.request.table.empty() ? "give --table to keep what is measured"
+                                     : "what was measured is kept";
 }
 
 /// The exit code of the first model that has no time. Each is an entry of the report; where none
@@ -94,42 +44,42 @@ Result<int> failure_of(const report::Measurement& measurement) {
 }
 
 Result<int> run_measure_sweep(const MeasureFlags& flags, const app::MeasureRequest& request,
-                              const std::optional<Gate>& gate, TerminalEvents& events) {
-  OPLAT_TRY(result, app::measure_sweep(
-                        request, {flags.run.thread_list, flags.model_options.batches}, events));
+                              const std::optional<app::Gate>& gate, TerminalEvents& events) {
+  OPLAT_TRY(result, app::measure_sweep(request, flags.axes(), events));
   events.finish();
   std::vector<std::string> warnings = events.warnings();
-  for (const auto& refusal : result.refusals)
-    warnings.push_back(fmt::format("{}: {}: {}", refusal.key, refusal.outcome, refusal.reason));
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{result.sweep, {}, warnings}));
-  print_budget_end(result, way_on(flags));
-  OPLAT_TRY(ended, ending(flags, result.interrupted));
-  const auto& points = result.sweep.points;
-  if (std::none_of(points.begin(), points.end(), [](const auto& one) { return one.latency_ns; }))
-    return fail(Code::Runtime, "no model could be measured");
-  OPLAT_CHECK(check_gates(gate, result.sweep));
+  for (const auto& refusal : result.refusals) warnings.push_back(app::refusal_text(refusal));
+  OPLAT_CHECK(print_document(flags.form, result.sweep, std::move(warnings)));
+  print_message(app::budget_end_text(result, way_on(flags)));
+  OPLAT_CHECK(app::require_points(result, what_is_kept(flags)));
+  OPLAT_CHECK(report_gates(app::gate_checks(gate, result.sweep)));
   if (result.first_error) return fail(*result.first_error);
-  return ended;
+  return kDone;
+}
+
+/// The flags as a request; its models are set.
+Status read_measure(const MeasureFlags& flags, app::MeasureRequest& request,
+                    TerminalEvents& events) {
+  OPLAT_TRY(inputs, app::parse_model_inputs(flags.inputs));
+  request.inputs = std::move(inputs);
+  OPLAT_TRY(campaign, campaign_options(flags.campaign));
+  request.campaign = std::move(campaign);
+  OPLAT_TRY(runtime, app::parse_runtime_for(flags.run, request.models, events));
+  request.runtime = std::move(runtime);
+  return {};
 }
 
 Result<int> run_measure(const MeasureFlags& flags) {
-  OPLAT_TRY(models, listed_models(flags.models));
-  OPLAT_CHECK(check_out(flags.form, models));
-  OPLAT_CHECK(check_out(flags.form, {flags.table, flags.models.list.value_or("")}));
-  OPLAT_TRY(gate, parse_gate(flags.gate, kMeasureGates.front()));
-  OPLAT_TRY(inputs, model_inputs(flags.model_options));
-  OPLAT_TRY(campaign, campaign_options(flags.campaign));
+  app::MeasureRequest request = flags.request;
+  OPLAT_TRY(models, app::listed_models(flags.models));
+  request.models = std::move(models);
+  OPLAT_CHECK(check_out(flags.form, request.models));
+  OPLAT_CHECK(check_out(flags.form, {request.table, flags.models.list.value_or("")}));
+  OPLAT_TRY(gate, parse_gate(flags.gate, app::kMeasureGates.front()));
   TerminalEvents events(flags.verbosity);
-  OPLAT_TRY(runtime, runtime_request(flags.run, models, events));
-  app::MeasureRequest request;
-  request.models = models;
-  request.inputs = std::move(inputs);
-  request.table = flags.table;
-  request.runtime = std::move(runtime);
-  request.campaign = std::move(campaign);
-  request.per_op = flags.per_op;
-  if (app::SweepAxes{flags.run.thread_list, flags.model_options.batches}.is_sweep()) {
-    if (flags.per_op)
+  OPLAT_CHECK(read_measure(flags, request, events));
+  if (flags.axes().is_sweep()) {
+    if (request.per_op)
       return fail(Code::Usage, "--per-op: not of several threads or batches; give one of each");
     if (flags.form.form() == "jsonl")
       return fail(Code::Usage,
@@ -140,12 +90,13 @@ Result<int> run_measure(const MeasureFlags& flags) {
   events.finish();
   const report::Measurement& measurement = result.measurement;
   if (flags.form.form() != "text" || !measurement.models.empty())
-    OPLAT_CHECK(print_report(flags.form, report::ReportModel{measurement, {}, events.warnings()}));
-  print_budget_end(result.summary, way_on(flags));
-  OPLAT_TRY(ended, ending(flags, result.summary.interrupted));
-  if (!measurement.models.empty()) OPLAT_CHECK(check_gates(gate, models, measurement));
-  OPLAT_TRY(failure, failure_of(measurement));
-  return failure != kDone ? failure : ended;
+    OPLAT_CHECK(print_document(flags.form, measurement, events.warnings()));
+  print_message(app::budget_end_text(result.summary, way_on(flags)));
+  if (result.summary.interrupted)
+    return fail(Code::Interrupted, "stopped; {}", what_is_kept(flags));
+  if (!measurement.models.empty())
+    OPLAT_CHECK(report_gates(app::gate_checks(gate, request.models, measurement)));
+  return failure_of(measurement);
 }
 
 }  // namespace
@@ -159,16 +110,16 @@ void add_measure(const Command& app) {
   // $OPLAT_TABLE is what is predicted from: a measurement writes to nothing that was not named.
   command
       .add_option(
-          "--table", flags->table,
+          "--table", flags->request.table,
           "latency table that keeps the times, made if missing (default: they are not kept; "
           "OPLAT_TABLE is not used)")
       .type_name("FILE");
-  add_model_options(command, flags->model_options, Sweeps::Yes);
+  add_model_options(command, flags->inputs, Sweeps::Yes);
   add_campaign_options(command, flags->campaign);
-  command.add_flag("--per-op", flags->per_op,
+  command.add_flag("--per-op", flags->request.per_op,
                    "also show operators and the costliest kernels inside each model, by the "
                    "runtime's own profile");
-  add_gate(command, flags->gate, kMeasureGates);
+  add_gate(command, flags->gate, app::kMeasureGates);
   add_form<report::Measurement>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.footer(

@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat plan MODEL: what a runtime executes, asked of the runtime itself or of fusion rules
 #include <memory>
-#include <optional>
 #include <utility>
+#include <vector>
 
-#include "app/model_inputs.hpp"
 #include "app/plan.hpp"
 #include "app/rules_plan.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/model_list.hpp"
-#include "cli/output.hpp"
-#include "cli/prediction_options.hpp"
-#include "cli/requests.hpp"
+#include "app/runtimes.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
 
 struct PlanFlags {
-  ModelListFlags models;
+  app::ModelList models;
   std::string plan;
-  RunOptions run;
-  ModelOptions model_options;
+  app::RuntimeTexts run;
+  app::ModelInputTexts inputs;
   FormOptions form;
   Verbosity verbosity;
 };
@@ -31,84 +25,44 @@ bool is_list(const PlanFlags& flags) {
   return flags.models.is_list() || flags.form.form() == "jsonl";
 }
 
-/// With what each fused node does in words, which the CSV shows in further columns.
-report::RulesPlan in_words(const app::RulesPlan& made) {
-  report::RulesPlan report;
-  report.plan = made.plan;
-  // Kernels whose keys are those of a run are not in the order of the graph's nodes.
-  for (std::size_t i = 0; i < made.plan.kernels.size(); ++i) {
-    plan::FusedWords words = made.by_node ? plan::fused_words(made.fused, made.fused.nodes[i])
-                                          : plan::key_words(made.plan.kernels[i].key);
-    report.words.push_back(
-        {std::move(words.op), std::move(words.filter), std::move(words.attributes)});
-  }
-  return report;
-}
-
-Result<report::RulesPlan> rules_plan(const std::string& path, const formats::ShapeOptions& shapes,
-                                     const app::RulesAsked& rules,
-                                     std::vector<std::string>& notes) {
-  OPLAT_CHECK(app::check_model_file(path));
-  OPLAT_TRY(model, app::read_rules_model(path, shapes));
-  if (std::string note = app::not_compared_note(model, rules.set); !note.empty())
-    notes.push_back(std::move(note));
-  OPLAT_TRY(made, app::plan_model_by_rules(model, rules.set, rules.options));
-  return in_words(made);
-}
-
 /// Several plans as one document; the exit code is that of the first failure.
-Result<int> print_plans(const PlanFlags& flags, report::PlanList list,
+Result<int> print_plans(const PlanFlags& flags, const report::PlanList& list,
                         std::vector<std::string> warnings) {
-  std::optional<Code> first;
-  for (const auto& entry : list.models)
-    if (entry.error && !first) first = entry.error->code;
-  // Whoever interrupts has what was planned before.
-  const auto& last = list.models.back();
-  if (last.error && last.error->code == Code::Interrupted) first = Code::Interrupted;
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{list, {}, std::move(warnings)}));
+  OPLAT_CHECK(print_document(flags.form, list, std::move(warnings)));
+  const auto first = app::first_error(list);
   return first ? exit_code(*first) : int{kDone};
 }
 
-report::PlanList::Entry entry_of(const std::string& model, Result<report::RulesPlan> plan) {
-  if (!plan) return {model, std::nullopt, plan.error()};
-  return {model, *std::move(plan)};
-}
-
-Result<int> run_rules(const PlanFlags& flags, const std::vector<std::string>& models) {
-  OPLAT_TRY(shapes, shape_options(flags.model_options));
-  OPLAT_TRY(rules, app::rules_asked(flags.plan, flags.run.precision));
-  OPLAT_TRY(noted, app::add_machine(rules));
-  std::vector<std::string> notes;
-  if (!noted.empty()) notes.push_back(std::move(noted));
-  if (!is_list(flags)) {
-    OPLAT_TRY(made, rules_plan(models.front(), shapes, rules, notes));
-    print_warnings(notes, flags.verbosity);
-    OPLAT_CHECK(
-        print_report(flags.form, report::ReportModel{std::move(made), {}, std::move(notes)}));
-    return kDone;
-  }
-  report::PlanList list;
-  for (const std::string& model : models)
-    list.models.push_back(entry_of(model, rules_plan(model, shapes, rules, notes)));
-  print_warnings(notes, flags.verbosity);
-  return print_plans(flags, std::move(list), std::move(notes));
+Result<int> run_rules(const PlanFlags& flags, std::vector<std::string> models) {
+  OPLAT_TRY(shapes, app::parse_shapes(flags.inputs));
+  app::CollectedEvents events;
+  OPLAT_TRY(list, app::plan_by_rules({std::move(models), std::move(shapes), flags.plan,
+                                      flags.run.request.precision},
+                                     events));
+  const auto& first = list.models.front();
+  if (!is_list(flags) && first.error) return fail(*first.error);
+  print_warnings(events.warnings, flags.verbosity);
+  if (is_list(flags)) return print_plans(flags, list, std::move(events.warnings));
+  OPLAT_CHECK(print_document(flags.form, *first.plan, std::move(events.warnings)));
+  return kDone;
 }
 
 Result<int> run_plan(const PlanFlags& flags) {
-  OPLAT_TRY(models, listed_models(flags.models));
+  OPLAT_TRY(models, app::listed_models(flags.models));
   OPLAT_CHECK(check_out(flags.form, models));
   OPLAT_CHECK(check_out(flags.form, {flags.models.list.value_or("")}));
   if (!flags.plan.empty()) {
-    if (!flags.run.runtime.empty())
+    const std::string& runtime = flags.run.request.runtime;
+    if (!runtime.empty())
       return fail(Code::Usage, "--plan {} and --runtime {}: use only one of them", flags.plan,
-                  flags.run.runtime);
+                  runtime);
     if (flags.run.worker)
       return fail(Code::Usage, "--plan {} and --worker: use only one of them", flags.plan);
-    return run_rules(flags, models);
+    return run_rules(flags, std::move(models));
   }
-  OPLAT_TRY(inputs, model_inputs(flags.model_options));
+  OPLAT_TRY(inputs, app::parse_model_inputs(flags.inputs));
   TerminalEvents events(flags.verbosity);
-  auto found = runtime_request(flags.run, models, events);
+  auto found = app::parse_runtime_for(flags.run, models, events);
   if (!found && found.error().message.starts_with("--runtime is required"))
     return fail(found.error().code, "{}; or set --plan rules:NAME for fusion rules",
                 found.error().message);
@@ -119,17 +73,12 @@ Result<int> run_plan(const PlanFlags& flags) {
   if (is_list(flags)) {
     OPLAT_TRY(planned, app::runtime_plans(request, models, events));
     events.finish();
-    report::PlanList list;
-    for (app::PlannedFile& one : planned)
-      list.models.push_back(entry_of(one.model, std::move(one.plan).map([](table::Plan&& plan) {
-        return report::RulesPlan{std::move(plan), {}};
-      })));
-    return print_plans(flags, std::move(list), events.warnings());
+    return print_plans(flags, app::plan_list(std::move(planned)), events.warnings());
   }
   request.model = models.front();
   OPLAT_TRY(plan, app::runtime_plan(request, events));
   events.finish();
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{plan, {}, events.warnings()}));
+  OPLAT_CHECK(print_document(flags.form, plan, events.warnings()));
   return kDone;
 }
 
@@ -144,7 +93,7 @@ void add_plan(const Command& app) {
   command.add_option("--plan", flags->plan,
                      "derive the plan by fusion rules, without the runtime: rules:NAME, "
                      "rules:NAME@VERSION or rules:FILE.yaml (docs/reference/fusion-rules.md)");
-  add_model_options(command, flags->model_options);
+  add_model_options(command, flags->inputs);
   add_form<report::PlanList>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.runs([flags] { return run_plan(*flags); });

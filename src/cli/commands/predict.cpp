@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat predict MODEL
-#include <cstddef>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "app/predict.hpp"
+#include "app/predict_list.hpp"
 #include "app/sweep.hpp"
-#include "base/text.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/gate.hpp"
-#include "cli/model_list.hpp"
-#include "cli/output.hpp"
-#include "cli/prediction_options.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -24,11 +15,8 @@ namespace {
 struct PredictFlags {
   app::PredictRequest request;
   std::vector<std::int64_t> threads;
-  ModelListFlags models;
-  ModelOptions model;
-  PredictionFlags prediction;
-  std::string plan = "auto";
-  ForeignTableFlags foreign;
+  app::ModelList models;
+  ModelPredictionFlags how;
   FormOptions form;
   Verbosity verbosity;
   bool per_op = false;
@@ -45,115 +33,53 @@ Result<app::PredictRequest> request_of(const PredictFlags& flags) {
   app::PredictRequest request = flags.request;
   request.rows.fitted = !flags.unfitted;
   if (!flags.threads.empty()) request.rows.threads = flags.threads.front();
-  OPLAT_TRY(inputs, model_inputs(flags.model));
-  request.inputs = std::move(inputs);
-  OPLAT_TRY(plan, app::parse_plan_source(flags.plan));
-  request.plan = std::move(plan);
-  OPLAT_TRY(options, prediction_options(flags.prediction));
-  request.options = options;
-  request.skip_bad_rows = flags.foreign.skip_bad_rows;
-  request.calibrate = flags.foreign.calibrate;
+  OPLAT_CHECK(read_into(flags.how, request));
   return request;
 }
 
-/// Why the prediction is not what was asked for: kernels are missing, or it is above the limit.
-Status check_prediction(const predict::Prediction& prediction, const std::optional<Gate>& gate) {
-  OPLAT_CHECK(predict::require_complete(prediction));
-  if (gate) return gate->check(prediction.model, gated_ns(*gate, prediction));
-  return {};
-}
-
-/// Each text once, with the model that it is about, or how many.
-class ListWarnings {
- public:
-  void add(const std::string& model, const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) {
-      const auto [at, added] = index_.emplace(text, said_.size());
-      if (added) said_.push_back({text, model, 0});
-      ++said_[at->second].models;
-    }
-  }
-  void print(const Verbosity& verbosity) const {
-    std::vector<std::string> lines;
-    for (const Said& one : said_)
-      lines.push_back(one.models == 1
-                          ? fmt::format("{}: {}", base::printable(one.first, 400), one.text)
-                          : fmt::format("{} models: {}", one.models, one.text));
-    print_warnings(lines, verbosity);
-  }
-
- private:
-  struct Said {
-    std::string text;
-    std::string first;
-    std::size_t models;
-  };
-  std::vector<Said> said_;
-  std::map<std::string, std::size_t> index_;
-};
-
-report::PredictionList::Entry entry_of(app::ModelPrediction&& one,
-                                       const std::optional<Gate>& gate) {
-  report::PredictionList::Entry entry{one.model, std::nullopt};
-  if (!one.result) {
-    entry.error = one.result.error();
-    return entry;
-  }
-  if (auto good = check_prediction(one.result->prediction, gate); !good) entry.error = good.error();
-  entry.report.emplace(std::move(one.result->prediction), std::move(one.result->diagnosis));
-  return entry;
+/// The models of a list or a sweep; that the command reads is not what it writes.
+Result<std::vector<std::string>> models_of(const PredictFlags& flags) {
+  OPLAT_TRY(models, app::listed_models(flags.models));
+  OPLAT_CHECK(check_out(flags.form, models));
+  OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.models.list.value_or("")}));
+  return models;
 }
 
 /// Lines of JSON are printed one by one; other forms once all is known. What is done when somebody
 /// interrupts is printed.
-Result<int> run_list(const PredictFlags& flags, const std::optional<Gate>& gate) {
-  OPLAT_TRY(models, listed_models(flags.models));
-  OPLAT_CHECK(check_out(flags.form, models));
-  OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.models.list.value_or("")}));
+Result<int> run_list(const PredictFlags& flags, const std::optional<app::Gate>& gate) {
+  OPLAT_TRY(models, models_of(flags));
   if (flags.form.form() == "html")
     return fail(Code::Usage, "--format html: shows one model; use text, json, jsonl or csv");
   if (flags.per_op || flags.keys)
     return fail(Code::Usage, "{}: shows one model; --format json has the kernels of each",
                 flags.per_op ? "--per-op" : "--keys");
   OPLAT_TRY(each, request_of(flags));
-  const bool by_line = flags.form.form() == "jsonl";
   std::optional<ReportStream> lines;
-  if (by_line) {
+  if (flags.form.form() == "jsonl") {
     OPLAT_TRY(stream, ReportStream::create(flags.form));
     lines.emplace(std::move(stream));
   }
   TerminalEvents events(flags.verbosity);
   report::PredictionList list;
-  ListWarnings warnings;
-  std::optional<Code> first;
-  const Status done = app::predict_models(
-      {std::move(models), std::move(each)},
-      [&](app::ModelPrediction&& one) -> Status {
-        report::PredictionList::Entry entry = entry_of(std::move(one), gate);
-        if (entry.error && !first) first = entry.error->code;
-        if (entry.report) warnings.add(entry.model, entry.report->prediction.warnings);
-        list.models.push_back(std::move(entry));
-        if (!by_line) return {};
-        report::PredictionList line = std::exchange(list, {});
-        events.finish();
-        return lines->print(report::ReportModel{std::move(line), {}});
-      },
-      events);
+  const auto take = [&](report::PredictionList::Entry&& entry) -> Status {
+    list.models.push_back(std::move(entry));
+    if (!lines) return {};
+    events.finish();
+    return lines->print(report::ReportModel{std::exchange(list, {}), {}});
+  };
+  OPLAT_TRY(result, app::predict_list({std::move(models), std::move(each)}, gate, take, events));
   events.finish();
-  if (!done && done.error().code != Code::Interrupted) return fail(done.error());
-  if (lines) OPLAT_CHECK(lines->finish());
-  if (!lines) OPLAT_CHECK(print_report(flags.form, report::ReportModel{std::move(list), {}}));
-  warnings.print(flags.verbosity);
-  if (!done) return fail(done.error());
-  return first ? exit_code(*first) : int{kDone};
+  OPLAT_CHECK(lines ? lines->finish() : print_document(flags.form, std::move(list)));
+  print_warnings(result.warnings, flags.verbosity);
+  if (result.stopped) return fail(*result.stopped);
+  return result.first_error ? exit_code(*result.first_error) : int{kDone};
 }
 
 /// Several numbers of threads, or several batches.
 Result<int> run_predict_sweep(const PredictFlags& flags, const app::SweepAxes& axes,
-                              const std::optional<Gate>& gate) {
-  OPLAT_TRY(models, listed_models(flags.models));
-  OPLAT_CHECK(check_out(flags.form, models));
-  OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.models.list.value_or("")}));
+                              const std::optional<app::Gate>& gate) {
+  OPLAT_TRY(models, models_of(flags));
   const std::string_view form = flags.form.form();
   if (form == "html" || form == "jsonl")
     return fail(Code::Usage,
@@ -162,26 +88,17 @@ Result<int> run_predict_sweep(const PredictFlags& flags, const app::SweepAxes& a
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::predict_sweep(request, models, axes, events));
   events.finish();
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{result.sweep, {}, events.warnings()}));
+  OPLAT_CHECK(print_document(flags.form, result.sweep, events.warnings()));
   // The text has the reasons.
   if (result.first_error && form == "text") return exit_code(result.first_error->code);
   if (result.first_error) return fail(*result.first_error);
-  std::vector<Status> checks;
-  for (const auto& point : result.sweep.points) {
-    if (!gate) break;
-    std::optional<double> high;
-    if (point.interval) high = point.interval->high;
-    checks.push_back(gate->check(
-        fmt::format("{} with threads {} and batch {}", point.path, point.threads, point.batch),
-        gate->on == GateOn::Upper ? high : point.latency_ns));
-  }
-  OPLAT_CHECK(report_gates(checks));
+  OPLAT_CHECK(report_gates(app::gate_checks(gate, result.sweep)));
   return kDone;
 }
 
 Result<int> run_predict(const PredictFlags& flags) {
-  OPLAT_TRY(gate, parse_gate(flags.gate, kPredictGates.front()));
-  const app::SweepAxes axes{flags.threads, flags.model.batches};
+  OPLAT_TRY(gate, parse_gate(flags.gate, app::kPredictGates.front()));
+  const app::SweepAxes axes{flags.threads, flags.how.model.batches};
   if (axes.is_sweep()) return run_predict_sweep(flags, axes, gate);
   if (flags.models.is_list() || flags.form.form() == "jsonl") return run_list(flags, gate);
   OPLAT_TRY(request, request_of(flags));
@@ -198,7 +115,7 @@ Result<int> run_predict(const PredictFlags& flags) {
   report.options.measures_here = result.measures_here;
   OPLAT_CHECK(print_report(flags.form, std::move(report)));
   if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.verbosity);
-  OPLAT_CHECK(check_prediction(prediction, gate));
+  OPLAT_CHECK(app::check_prediction(gate, prediction));
   return kDone;
 }
 
@@ -213,15 +130,15 @@ void add_predict(const Command& app) {
   add_row_filter(command, flags->request.rows, flags->threads);
   add_mismatch_flag(command, flags->request.rows);
   add_unfitted(command, flags->unfitted);
-  add_prediction_options(command, flags->prediction);
-  add_plan_source(command, flags->plan);
-  add_model_options(command, flags->model, Sweeps::Yes);
+  add_prediction_options(command, flags->how.prediction);
+  add_plan_source(command, flags->how.plan);
+  add_model_options(command, flags->how.model, Sweeps::Yes);
   add_form(command, flags->form, kPredictForms);
   command.add_flag("--per-op", flags->per_op,
                    "list every kernel, not only the costliest, and the keys of missing ones");
   command.add_flag("--keys", flags->keys, "show the keys of kernels, not only their labels");
-  add_gate(command, flags->gate, kPredictGates);
-  add_foreign_table_options(command, flags->foreign);
+  add_gate(command, flags->gate, app::kPredictGates);
+  add_foreign_table_options(command, flags->request.skip_bad_rows, flags->request.calibrate);
   add_verbosity(command, flags->verbosity);
   command.footer(
       R"(

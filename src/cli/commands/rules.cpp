@@ -3,10 +3,7 @@
 #include <memory>
 
 #include "app/rules.hpp"
-#include "cli/command.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/options.hpp"
-#include "cli/output.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -15,12 +12,7 @@ Result<int> run_rules_command(const std::string& file, const FormOptions& form) 
   OPLAT_CHECK(check_out(form, {file}));
   app::Events events;
   OPLAT_TRY(sets, app::rules({file}, events));
-  report::RuleList list;
-  for (const plan::RuleSet& set : sets) {
-    list.rules.push_back(
-        {set.name, set.runtime, set.version, set.reads, set.passes.size(), set.options, set.hash});
-  }
-  OPLAT_CHECK(print_report(form, report::ReportModel{std::move(list), {}}));
+  OPLAT_CHECK(print_document(form, app::rule_list(sets)));
   return kDone;
 }
 

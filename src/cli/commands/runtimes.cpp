@@ -3,11 +3,7 @@
 #include <memory>
 
 #include "app/runtimes.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/options.hpp"
-#include "cli/output.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -15,7 +11,7 @@ namespace {
 Result<int> run_runtimes(const FormOptions& form) {
   TerminalEvents events({});
   OPLAT_TRY(list, app::list_runtimes({}, events));
-  OPLAT_CHECK(print_report(form, report::ReportModel{std::move(list), {}}));
+  OPLAT_CHECK(print_document(form, std::move(list)));
   return kDone;
 }
 

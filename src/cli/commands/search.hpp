@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/search.hpp"
-#include "cli/command.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 

@@ -2,16 +2,8 @@
 /// oplat search expand SPACE
 #include <memory>
 
-#include "app/mmt.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/commands/search.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/options.hpp"
-#include "cli/print.hpp"
-#include "cli/text_output.hpp"
-#include "compat/mobile_vision/families.hpp"
-#include "compat/mobile_vision/lut.hpp"
-#include "search/expansion.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -23,42 +15,13 @@ struct SearchExpandFlags {
   Verbosity verbosity;
 };
 
-/// An operator space of MMT: its operators, one a line.
-Result<int> expand_mmt_space(const SearchExpandFlags& flags) {
-  if (flags.queries || !flags.space.resolutions.empty()) {
-    return fail(Code::Usage, "{}: a space of MMT has neither resolutions nor queries",
-                flags.space.file);
-  }
-  OPLAT_TRY(expanded, app::expand_mmt_space(flags.space.file));
-  std::string text;
-  for (const std::string& one : expanded.operators) text += one + "\n";
-  OPLAT_CHECK(put_text(flags.out, text));
-  if (flags.verbosity.quiet) return kDone;
-  for (const std::string& reason : expanded.left_out) print_message(reason);
-  print_message(fmt::format("{} operators", expanded.operators.size()));
-  return kDone;
-}
-
 Result<int> run_search_expand(const SearchExpandFlags& flags) {
   OPLAT_CHECK(refuse_to_replace(flags.out, flags.space.file));
-  if (app::is_mmt_space(flags.space.file)) return expand_mmt_space(flags);
   TerminalEvents events(flags.verbosity);
-  OPLAT_TRY(expanded, app::search_expand(flags.space, events));
-  std::string text;
-  for (const std::string& key : expanded.keys) {
-    if (!flags.queries) {
-      text += key + "\n";
-      continue;
-    }
-    OPLAT_TRY(query, compat::mobile_vision::query_of(key));
-    text += compat::mobile_vision::lut_question_line(query, "");
-  }
-  OPLAT_CHECK(put_text(flags.out, text));
-  if (!flags.verbosity.quiet) {
-    print_message(fmt::format("{} keys: {} layers at {} resolution{}", expanded.keys.size(),
-                              expanded.layers, expanded.resolutions,
-                              expanded.resolutions == 1 ? "" : "s"));
-  }
+  OPLAT_TRY(found, app::search_text(flags.space, flags.queries, events));
+  OPLAT_CHECK(put_text(flags.out, found.text));
+  if (!flags.verbosity.quiet)
+    for (const std::string& note : found.notes) print_message(note);
   return kDone;
 }
 

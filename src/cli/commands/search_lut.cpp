@@ -3,13 +3,8 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/commands/search.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/output.hpp"
-#include "cli/prediction_options.hpp"
-#include "cli/print.hpp"
-#include "cli/text_output.hpp"
 #include "search/write.hpp"
 
 namespace oplat::cli {
@@ -17,7 +12,7 @@ namespace {
 
 struct SearchLutFlags {
   app::SearchLutRequest request;
-  PredictionFlags prediction;
+  app::PredictionTexts prediction;
   FormOptions form;
   Verbosity verbosity;
 };
@@ -25,7 +20,7 @@ struct SearchLutFlags {
 Result<int> run_search_lut(const SearchLutFlags& flags) {
   OPLAT_TRY(form, search::form_of_file(flags.form.out, flags.form.form("")));
   app::SearchLutRequest request = flags.request;
-  OPLAT_TRY(options, prediction_options(flags.prediction));
+  OPLAT_TRY(options, app::parse_prediction(flags.prediction));
   request.options = options;
   OPLAT_CHECK(check_out(flags.form, {request.space.file, request.table}));
   TerminalEvents events(flags.verbosity);

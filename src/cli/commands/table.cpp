@@ -2,9 +2,7 @@
 /// oplat table info|rows
 #include <memory>
 
-#include "cli/command.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/output.hpp"
+#include "cli/commands/commands.hpp"
 #include "compat/registry.hpp"
 #include "table/table.hpp"
 
@@ -20,7 +18,7 @@ Result<int> info(const TableFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, {flags.table}));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(info, report::table_info(table));
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{info, {}}));
+  OPLAT_CHECK(print_document(flags.form, info));
   return kDone;
 }
 
@@ -28,7 +26,7 @@ Result<int> rows(const TableFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, {flags.table}));
   OPLAT_TRY(table, table::Table::open(flags.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(rows, report::table_rows(table));
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{rows, {}}));
+  OPLAT_CHECK(print_document(flags.form, rows));
   return kDone;
 }
 
@@ -37,9 +35,7 @@ void add_one(const Command& parent, const char* name, const char* help,
              Result<int> (*run)(const TableFlags&)) {
   const Command command = parent.add_subcommand(name, help);
   const auto flags = std::make_shared<TableFlags>();
-  command.add_option("T,--table", flags->table, "the latency table")
-      .envname("OPLAT_TABLE")
-      .required();
+  add_table_argument(command, flags->table);
   add_form<Document>(command, flags->form);
   command.runs([flags, run] { return run(*flags); });
 }

@@ -4,13 +4,7 @@
 
 #include "app/verify.hpp"
 #include "base/units.hpp"
-#include "cli/campaign_flags.hpp"
-#include "cli/command.hpp"
-#include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
-#include "cli/output.hpp"
-#include "cli/prediction_options.hpp"
-#include "cli/requests.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -28,7 +22,7 @@ Result<int> run_verify(const VerifyFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, {request.table}));
   OPLAT_TRY(budget_ns, base::parse_duration_ns(flags.budget));
   if (flags.worker) {
-    OPLAT_TRY(command, worker_words(*flags.worker));
+    OPLAT_TRY(command, app::parse_worker(*flags.worker));
     request.worker_command = std::move(command);
     request.remote = true;
   }
@@ -38,16 +32,10 @@ Result<int> run_verify(const VerifyFlags& flags) {
   OPLAT_TRY(result, app::verify(request, events));
   events.finish();
   const report::Verification& report = result.verification;
-  OPLAT_CHECK(print_report(flags.form, report::ReportModel{report, {}}));
+  OPLAT_CHECK(print_document(flags.form, report));
   if (flags.form.form() != "text") print_warnings(report.warnings, flags.verbosity);
-  if (report.compared == 0) {
-    return fail(Code::Runtime, "{}",
-                report.refused > 0
-                    ? "no row could be measured again; the reasons are above"
-                    : "the budget ended before a row was measured; set a larger --budget");
-  }
-  if (result.verdict == measure::TableVerdict::Same) return kDone;
-  return fail(Code::GateNotMet, "{}: {}", request.table, report.verdict);
+  OPLAT_CHECK(app::require_same(request, result));
+  return kDone;
 }
 
 }  // namespace
@@ -57,9 +45,7 @@ void add_verify(const Command& app) {
       "verify", "measure some rows of a table again, to check that it still holds on this machine");
   const auto flags = std::make_shared<VerifyFlags>();
   predict::RowFilter& rows = flags->request.rows;
-  command.add_option("T,--table", flags->request.table, "the latency table")
-      .envname("OPLAT_TABLE")
-      .required();
+  add_table_argument(command, flags->request.table);
   const Option runtime = command.add_option("--runtime", flags->request.runtime,
                                             "runtime that executes (default: that of the table)");
   add_worker_option(command, flags->worker, runtime);
@@ -80,10 +66,7 @@ void add_verify(const Command& app) {
       .add_option("--seed", flags->request.seed,
                   "random seed for choosing rows, their order, weights and inputs")
       .capture_default_str();
-  command
-      .add_option("--worker-argument", flags->request.worker_arguments,
-                  "argument for the worker, such as the table of 'replay' (repeatable)")
-      .repeatable();
+  add_worker_argument(command, flags->request.worker_arguments);
   add_form<report::Verification>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.footer(

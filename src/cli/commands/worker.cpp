@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "cli/commands/commands.hpp"
 #include "runtimes/serve.hpp"
 
 namespace oplat::cli {

@@ -10,7 +10,6 @@
 #include "cli/lut/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_options.hpp"
-#include "cli/text_output.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -30,7 +29,7 @@ struct LutFlags {
 
 Result<int> run_lut(const LutFlags& flags) {
   app::LutRequest request = flags.request;
-  request.estimator = estimator_named(flags.estimator);
+  request.estimator = app::estimator_named(flags.estimator);
   OPLAT_CHECK(check_out(flags.form, {request.table}));
   for (const std::string& model : request.models)
     for (const std::string& folder : base::split(model, ','))

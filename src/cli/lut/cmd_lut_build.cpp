@@ -3,21 +3,19 @@
 #include <memory>
 
 #include "app/lut.hpp"
-#include "cli/campaign_flags.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/lut/commands.hpp"
-#include "cli/print.hpp"
-#include "cli/requests.hpp"
-#include "cli/text_output.hpp"
+#include "cli/options.hpp"
+#include "cli/terminal.hpp"
 
 namespace oplat::cli {
 namespace {
 
 struct LutBuildFlags {
   app::LutBuildRequest request;
-  RunOptions run;
-  CampaignFlags campaign;
+  app::RuntimeTexts run;
+  app::CampaignTexts campaign;
   Verbosity verbosity;
 };
 
@@ -29,7 +27,7 @@ Result<int> run_lut_build(const LutBuildFlags& flags) {
     OPLAT_CHECK(refuse_to_replace(request.out, input));
   OPLAT_TRY(campaign, campaign_options(flags.campaign));
   request.campaign = std::move(campaign);
-  OPLAT_TRY(runtime, runtime_request(flags.run));
+  OPLAT_TRY(runtime, app::parse_runtime(flags.run));
   request.runtime = std::move(runtime);
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::lut_build(request, events));
@@ -78,7 +76,7 @@ void add_lut_build(const Command& group) {
       .type_name("FILE");
   add_run_options(command, flags->run);
   add_campaign_options(command, flags->campaign);
-  add_retry(command, flags->campaign);
+  add_retry(command, flags->campaign.options);
   add_verbosity(command, flags->verbosity);
   command.footer(
       R"(

@@ -7,8 +7,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/lut/commands.hpp"
 #include "cli/output.hpp"
-#include "cli/print.hpp"
-#include "cli/text_output.hpp"
+#include "cli/terminal.hpp"
 #include "compat/mobile_vision/lut_edit.hpp"
 
 namespace oplat::cli {

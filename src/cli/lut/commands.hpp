@@ -2,7 +2,7 @@
 /// The subcommands of `oplat lut`, one file each.
 #pragma once
 
-#include "cli/command.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 

@@ -14,14 +14,14 @@ namespace {
 
 struct PaddleslimEvaluateFlags {
   compat::paddleslim::EvaluateRequest request;
-  ModelOptions model_options;
+  app::ModelInputTexts inputs;
   FormOptions form;
   Verbosity verbosity;
 };
 
 Result<int> run_paddleslim_evaluate(const PaddleslimEvaluateFlags& flags) {
   compat::paddleslim::EvaluateRequest request = flags.request;
-  OPLAT_TRY(shapes, shape_options(flags.model_options));
+  OPLAT_TRY(shapes, app::parse_shapes(flags.inputs));
   request.shapes = std::move(shapes);
   OPLAT_CHECK(check_out(flags.form, {request.model, request.table}));
   OPLAT_CHECK(app::check_model_file(request.model));
@@ -66,7 +66,7 @@ void add_paddleslim_evaluate(const Command& group) {
                    "count only convolutions, as the original does by default");
   command.add_flag("--skip-bad-rows", flags->request.skip_bad_rows,
                    "skip malformed lines of the table, and report them");
-  add_model_options(command, flags->model_options);
+  add_model_options(command, flags->inputs);
   add_form<report::ForeignReport>(command, flags->form);
   add_verbosity(command, flags->verbosity);
   command.footer(kPaddleslimEvaluateFooter);

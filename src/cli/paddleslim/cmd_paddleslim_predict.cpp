@@ -18,9 +18,8 @@ namespace {
 struct PaddleslimPredictFlags {
   app::PaddleslimRequest request;
   std::string op_predictor = "off";
-  ModelOptions model_options;
+  app::ModelInputTexts inputs;
   std::string plan = "auto";
-  ForeignTableFlags foreign;
   bool per_op = false;
   FormOptions form;
   Verbosity verbosity;
@@ -30,13 +29,11 @@ Result<int> run_paddleslim_predict(const PaddleslimPredictFlags& flags) {
   app::PaddleslimRequest request = flags.request;
   if (!request.hardware.empty()) drop_default_table(request.table);
   OPLAT_CHECK(check_out(flags.form, {request.model, request.params, request.table}));
-  OPLAT_TRY(inputs, model_inputs(flags.model_options));
+  OPLAT_TRY(inputs, app::parse_model_inputs(flags.inputs));
   request.inputs = std::move(inputs);
   OPLAT_TRY(plan, app::parse_plan_source(flags.plan));
   request.plan = std::move(plan);
   request.estimate = flags.op_predictor == "on";
-  request.skip_bad_rows = flags.foreign.skip_bad_rows;
-  request.calibrate = flags.foreign.calibrate;
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::paddleslim_predict(request, events));
   events.finish();
@@ -120,7 +117,7 @@ void add_paddleslim_predict(const Command& group) {
       .add_option("--plan", flags->plan,
                   "fusion rules that turn the model into kernels: auto, rules or rules:NAME")
       .capture_default_str();
-  add_model_options(command, flags->model_options);
+  add_model_options(command, flags->inputs);
   command.add_flag("--allow-setting-mismatch", flags->request.rows.allow_setting_mismatch,
                    "accept a table with other threads or another precision, with a wider interval");
   command.add_option("--level", flags->request.level, "confidence level of the interval")
@@ -128,7 +125,7 @@ void add_paddleslim_predict(const Command& group) {
       .capture_default_str();
   command.add_flag("--per-op", flags->per_op, "list every operator with its text in the table");
   add_form<report::PredictionReport>(command, flags->form);
-  add_foreign_table_options(command, flags->foreign);
+  add_foreign_table_options(command, flags->request.skip_bad_rows, flags->request.calibrate);
   add_verbosity(command, flags->verbosity);
   command.footer(kPaddleslimPredictFooter);
   command.runs([flags] { return run_paddleslim_predict(*flags); });

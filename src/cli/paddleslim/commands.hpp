@@ -2,7 +2,7 @@
 /// The subcommands of `oplat paddleslim`: each file cmd_paddleslim_NAME.cpp adds one to the group.
 #pragma once
 
-#include "cli/command.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 

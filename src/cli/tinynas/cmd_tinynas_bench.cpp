@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "cli/exit_code.hpp"
-#include "cli/print.hpp"
+#include "cli/terminal.hpp"
 #include "cli/tinynas/commands.hpp"
 #include "compat/tinynas/bench_folder.hpp"
 

@@ -6,7 +6,7 @@
 #include "base/folders.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
-#include "cli/text_output.hpp"
+#include "cli/output.hpp"
 #include "cli/tinynas/commands.hpp"
 #include "compat/tinynas/op_profiler.hpp"
 

@@ -29,7 +29,7 @@ Result<int> run_tinynas_predict(const TinynasPredictFlags& flags) {
       check_out(flags.form, {request.structure, request.tests, request.library, request.table}));
   request.original = flags.method == "original";
   request.rules = compat::tinynas::parse_rules(flags.rules);
-  request.estimator = estimator_named(flags.estimator);
+  request.estimator = app::estimator_named(flags.estimator);
   request.batches = without_repeats(request.batches);
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(document, app::tinynas_predict(request, events));

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "cli/exit_code.hpp"
-#include "cli/print.hpp"
-#include "cli/text_output.hpp"
+#include "cli/output.hpp"
+#include "cli/terminal.hpp"
 #include "cli/tinynas/commands.hpp"
 #include "compat/tinynas/op_profiler.hpp"
 

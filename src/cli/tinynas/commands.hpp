@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/predict.hpp"
+#include "app/predict_list.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -447,6 +447,49 @@ TEST_F(AdviseTest, ADeviceIsChosenWhereThereAreSeveral) {
   EXPECT_EQ(must(advise(asked, events_)).choices.size(), 2U);
   asked.rows.device = "laptop";
   EXPECT_EQ(advise(asked, events_).error().code, Code::Refused);
+}
+
+TEST_F(PredictTest, AListHasAnEntryForEachModelAndStopsWhereItsAnswerFails) {
+  PredictModelsRequest request{{made_.model(), made_.without_plan(), made_.faster()}};
+  request.each.table = made_.path();
+  request.each.plan.from = PlanFrom::Cached;
+  const auto gate = must(parse_gate("2us", "", GateOn::Point));  // 5 us, no plan, 1 us
+  std::vector<report::PredictionList::Entry> entries;
+  const auto take = [&](report::PredictionList::Entry&& entry) -> Status {
+    entries.push_back(std::move(entry));
+    return {};
+  };
+  const PredictListResult result = must(predict_list(request, gate, take, events_));
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_TRUE(entries[0].report) << "a limit that is not met leaves the latency in the document";
+  EXPECT_EQ(entries[0].error->code, Code::GateNotMet);
+  EXPECT_FALSE(entries[1].report);
+  EXPECT_EQ(entries[1].error->code, Code::Missing);
+  EXPECT_FALSE(entries[2].error);
+  EXPECT_EQ(result.first_error, Code::GateNotMet);
+  EXPECT_FALSE(result.stopped);
+  const auto full = [](report::PredictionList::Entry&&) { return fail(Code::Write, "full"); };
+  EXPECT_EQ(predict_list(request, gate, full, events_).error().code, Code::Write);
+}
+
+TEST_F(PredictTest, AnInterruptedListSaysSoNextToWhatItHas) {
+  class Cancels : public CollectedEvents {
+   public:
+    bool cancelled() override { return true; }
+  } cancels;
+  const auto take = [](report::PredictionList::Entry&&) -> Status { return {}; };
+  PredictModelsRequest request{{made_.model()}};
+  request.each.table = made_.path();
+  const PredictListResult result = must(predict_list(request, std::nullopt, take, cancels));
+  ASSERT_TRUE(result.stopped);
+  EXPECT_EQ(result.stopped->code, Code::Interrupted);
+}
+
+TEST(ModelWarnings, EachTextIsSaidOnceWithItsModelOrHowMany) {
+  ModelWarnings warnings;
+  warnings.add("a.onnx", {"busy", "old"});
+  warnings.add("b.onnx", {"old"});
+  EXPECT_THAT(warnings.lines(), ElementsAre("a.onnx: busy", "2 models: old"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "app/rules.hpp"
@@ -15,8 +16,15 @@ namespace oplat::app {
 namespace {
 
 using test::must;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+
+constexpr const char* kMmtSpace = R"(torch.nn:
+  ReLU:
+    no_params: true
+    input_shape: [[1, 64, 112, 112]]
+)";
 
 class SearchTest : public ::testing::Test {
  protected:
@@ -33,6 +41,22 @@ TEST_F(SearchTest, ExpandsAtTheFilesResolutionsOrAtThoseAskedFor) {
   const SearchExpandResult asked = must(search_expand({path(), {8, 16, 8}}, events_));
   EXPECT_EQ(asked.resolutions, 2U) << "each once";
   EXPECT_EQ(must(search_expand({path(), {8}}, events_)).resolutions, 1U);
+}
+
+TEST_F(SearchTest, TheTextIsALineForEachKernelOrOperator) {
+  const SearchExpandResult expanded = must(search_expand({path(), {8}}, events_));
+  const SearchTextResult keys = must(search_text({path(), {8}}, false, events_));
+  EXPECT_EQ(std::count(keys.text.begin(), keys.text.end(), '\n'),
+            static_cast<std::ptrdiff_t>(expanded.keys.size()));
+  EXPECT_THAT(keys.text, HasSubstr(expanded.keys.front() + "\n"));
+  EXPECT_THAT(keys.notes, ElementsAre(HasSubstr("layers at 1 resolution")));
+  const std::string mmt = (folder_.path() / "ops.yaml").string();
+  std::ofstream(mmt) << kMmtSpace;
+  const SearchTextResult operators = must(search_text({mmt, {}}, false, events_));
+  EXPECT_THAT(operators.text, HasSubstr("torch.nn.ReLU"));
+  EXPECT_THAT(operators.notes, ElementsAre("1 operators"));
+  EXPECT_EQ(search_text({mmt, {}}, true, events_).error().code, Code::Usage);
+  EXPECT_EQ(search_text({mmt, {8}}, false, events_).error().code, Code::Usage);
 }
 
 TEST_F(SearchTest, KernelsWithoutARowAreListed) {

@@ -48,5 +48,21 @@ TEST(Layout, PathsStayWholeAndKeysAreShortened) {
   EXPECT_EQ(wrapped, "  Conv/11{a=1}(f32[1...32[1,64,112,112])");
 }
 
+TEST(Layout, FullLinesGoOnWhenTheyAreReflowed) {
+  const std::string full = std::string(40, 'a') + " " + std::string(41, 'b');
+  EXPECT_EQ(reflow(full + "\nc d\n", 50),
+            std::string(40, 'a') + "\n" + std::string(41, 'b') + " c d\n");
+  EXPECT_EQ(reflow("short\nlines\n", 50), "short\nlines\n");
+  EXPECT_EQ(reflow(full + "\n  indented", 90), full + "\n  indented\n");
+}
+
+TEST(Layout, EntriesHangTheirDescription) {
+  EXPECT_EQ(entry_lines("  --seed N", "random seed", 12, 40), "  --seed N  random seed");
+  EXPECT_EQ(entry_lines("  --seed N", "one two three", 12, 20),
+            "  --seed N  one two\n            three");
+  EXPECT_EQ(entry_lines("  --seeds N", "random", 12, 40), "  --seeds N\n            random")
+      << "two blanks, or a line of its own";
+}
+
 }  // namespace
 }  // namespace oplat::base

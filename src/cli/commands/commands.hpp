@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The subcommands: each file commands/NAME.cpp (or cmd_NAME.cpp) adds one to the application
-/// (recipe: HACKING.md "Add a subcommand").
+/// The subcommands: each file commands/NAME.cpp adds one to the application (recipe: HACKING.md
+/// "Add a use case and its command"); and what all of them are written with.
 #pragma once
 
-#include <string>
-
 #include "cli/command_line.hpp"
+#include "cli/events_terminal.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/options.hpp"
+#include "cli/output.hpp"
+#include "cli/prediction_options.hpp"
+#include "cli/terminal.hpp"
 
 namespace oplat::cli {
 
@@ -33,8 +37,5 @@ void add_inspect(const Command& app);
 void add_machine(const Command& app);
 void add_runtimes(const Command& app);
 void add_worker(const Command& app);
-void add_version(const Command& app);
-/// Version, commit and build, as a line without its end.
-std::string version_line();
 
 }  // namespace oplat::cli
