@@ -34,6 +34,24 @@ struct AccuracyResult {
   estimate::Accuracy accuracy;
 };
 
+/// What parse_hold_out() takes, an entry of help each.
+inline constexpr std::string_view kHoldOutHelp =
+    R"(
+  random             one row in ten, by the CRC-32 of its key's text: interpolation between rows
+  twin               the same, but a convolution with and without its fused sum stay together
+  level:FIELD=VALUE  all rows with one value of a field: a size that was never measured. Several,
+                     separated by commas: rows of any are held out, rows of all are predicted.
+                     Fields of convolutions: batch, in_h, out_c, ratio (in_c / out_c), kernel,
+                     stride, residual (1 with a fused sum, else 0)
+  beyond             the fifth of the rows with the most operations: extrapolation in size
+  keep:PERCENT       all rows except PERCENT of them, chosen at random: a table of that many rows
+  sample:PERCENT     the same, but oplat's sampler chooses the rows and sees only their times
+  folds:COUNT        every row once: the CRC-32 of a row's key text selects its fold, and a fit of
+                     the other folds predicts it
+  groups:FILE        one group of rows after the other. FILE has lines KEY<tab>GROUP, and # begins
+                     a comment. Rows that it does not list are always learned from
+)";
+
 /// Which rows are held out: what estimate::parse_split() takes, or "groups:FILE" with a file of
 /// lines KEY, tab, GROUP. Code::Usage for a word that is unknown, Code::Input for the file.
 Result<estimate::Split> parse_hold_out(const std::string& text);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/events.hpp"
@@ -20,6 +21,22 @@ struct CheckRequest {
   predict::RowFilter rows = {.has_mismatch_flag = false};
   estimate::SanityRequest limits = {};
 };
+
+/// What each estimate::Fault means, an entry of help each.
+inline constexpr std::string_view kFaultHelp =
+    R"(
+Faults:
+  sizes     no kernel of the operator can have these sizes: filters that do not fit the channels, a
+            window that does not give the result's size
+  too fast  more operations or bytes a second than the machine can do. Operations are those of the
+            cheapest known algorithm (Winograd's for windows of stride 1). The default limits come
+            from the fastest hundredth of the rows with known sizes (at least three rows): 1.5 times
+            their operations, and 3 times their bytes, which caches may serve
+  twin      a row of unknown batch ('?' where others have 1) that differs from the row of batch 1 by
+            more than --max-ratio
+  order     a row of unknown batch that is, by more than --max-ratio, slower than a kernel as large
+            in every size, or faster than a smaller one
+)";
 
 /// An implausible row.
 struct Suspect {

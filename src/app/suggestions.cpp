@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "base/shell.hpp"
+#include "base/text.hpp"
 #include "formats/format_reader.hpp"
 #include "runtimes/protocol.hpp"
 
@@ -77,6 +78,13 @@ std::string suggested_runtime(const std::string& model) {
       return std::string(entry.name);
   }
   return "onnxruntime";
+}
+
+std::string table_suggestion(const std::string& model) {
+  return fmt::format(
+      "it names a latency table, as OPLAT_TABLE does; make one with: oplat profile --model {} "
+      "--table net.oplat --runtime {}",
+      base::shell_word(base::printable(model, 400)), suggested_runtime(model));
 }
 
 Result<std::string> fit_command(const table::Table& table, const predict::Selection& selection) {

@@ -25,6 +25,9 @@ std::string profile_command(const std::string& model, const ModelInputs& inputs,
 /// A runtime that reads the model: by the file's bytes, or by its name if it cannot be read.
 std::string suggested_runtime(const std::string& model);
 
+/// How a table of a model is made, for who named none.
+std::string table_suggestion(const std::string& model);
+
 /// "oplat fit t.oplat", with the flags that choose the selected rows where the table holds others.
 Result<std::string> fit_command(const table::Table& table, const predict::Selection& selection);
 

@@ -136,13 +136,8 @@ std::string required_message(const CLI::App& command, const std::string& what) {
                                : fmt::format("expected a command of {}: {}", full_name(command),
                                              base::join(commands, ", "));
   }
-  if (what == "--table is required") {
-    const std::string model = named_model(command);
-    return fmt::format(
-        "{}: it names a latency table, as OPLAT_TABLE does; make one with: oplat profile --model "
-        "{} --table net.oplat --runtime {}",
-        what, base::shell_word(base::printable(model, 400)), app::suggested_runtime(model));
-  }
+  if (what == "--table is required")
+    return fmt::format("{}: {}", what, app::table_suggestion(named_model(command)));
   return what;
 }
 
@@ -222,8 +217,10 @@ Option Command::add_texts(const std::string& names, std::function<Status(const s
 }
 
 void Command::hide() const { app_->group(""); }
-void Command::footer(const std::string& text) const {
-  app_->footer(text.starts_with('\n') ? text.substr(1) : text);
+void Command::footer(std::initializer_list<std::string_view> parts) const {
+  std::string text;
+  for (const std::string_view part : parts) text += part.substr(part.starts_with('\n') ? 1 : 0);
+  app_->footer(text);
 }
 void Command::require_subcommand(int least) const { app_->require_subcommand(least, 1); }
 

@@ -5,12 +5,16 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/exit_code.hpp"
 
 namespace CLI {
 class App;
@@ -83,8 +87,9 @@ class Command {
   /// error.
   Option add_texts(const std::string& names, std::function<Status(const std::string&)> take,
                    const std::string& help) const;
-  /// Text below the options. A line end at its start is left out: raw strings begin with one.
-  void footer(const std::string& text) const;
+  /// Text below the options, of parts. A line end at the start of each is left out: raw strings
+  /// begin with one.
+  void footer(std::initializer_list<std::string_view> parts) const;
   /// Hides it from the help text. It is an earlier spelling, and still accepted.
   void hide() const;
   /// Its subcommands: at least `least` on a command line, and at most one.
@@ -96,5 +101,21 @@ class Command {
   CLI::App* app_;
   Action* action_;
 };
+
+/// A command with its flags, which are default made and live as long as it.
+template <class Flags>
+struct CommandWithFlags {
+  Command command;
+  std::shared_ptr<Flags> flags;
+};
+/// `run` gets the flags once they are parsed.
+template <class Flags>
+CommandWithFlags<Flags> add_command(const Command& parent, const std::string& name,
+                                    const std::string& help, Result<int> (*run)(const Flags&)) {
+  const auto flags = std::make_shared<Flags>();
+  const Command command = parent.add_subcommand(name, help);
+  command.runs([flags, run] { return run(*flags); });
+  return {command, flags};
+}
 
 }  // namespace oplat::cli

@@ -165,8 +165,7 @@ int run(int given, char** words) {
   app.formatter(std::make_shared<HelpFormatter>());
   cli::Action action;
   const cli::Command root(&app, &action);
-  root.footer(
-      R"(
+  root.footer({R"(
 Exit codes: 0 done; 1 internal; 2 usage, or several settings fit; 3 input file; 4 missing kernels; 5
 runtime; 6 refused (newer schema, locked, read-only, setting mismatch); 7 check failed; 8 could not
 write; 130/143 interrupted.
@@ -177,7 +176,7 @@ Environment:
   OPLAT_PADDLE_PYTHON  Python interpreter of the runtime paddle
   OPLAT_TABLES         folders of PaddleSlim's tables
   XDG_CACHE_HOME       oplat caches fits of foreign tables in its folder oplat (default: ~/.cache)
-  NO_COLOR             disables colours)");
+  NO_COLOR             disables colours)"});
   add_commands(root, std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0));
   try {
     app.parse(argc, argv);

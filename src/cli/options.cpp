@@ -220,6 +220,14 @@ Status check_out(const FormOptions& form, const std::vector<std::string>& inputs
   return {};
 }
 
+Result<std::vector<std::string>> models_to_read(const app::ModelList& models,
+                                                const FormOptions& form, const std::string& table) {
+  OPLAT_TRY(listed, app::listed_models(models));
+  OPLAT_CHECK(check_out(form, listed));
+  OPLAT_CHECK(check_out(form, {table, models.list.value_or("")}));
+  return listed;
+}
+
 Status refuse_to_replace(const std::string& file, const std::string& input) {
   if (file.empty() || input.empty()) return {};
   std::error_code error;

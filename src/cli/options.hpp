@@ -99,9 +99,24 @@ template <class Document>
 void add_form(const Command& command, FormOptions& to) {
   add_form(command, to, report::forms<Document>());
 }
+
+/// What flags of most commands begin with: the form of the result, and how much is said.
+struct OutputFlags {
+  FormOptions form;
+  Verbosity verbosity;
+};
+/// Both, for a document of report, by its type.
+template <class Document>
+void add_output(const Command& command, OutputFlags& to) {
+  add_form<Document>(command, to.form);
+  add_verbosity(command, to.verbosity);
+}
 /// Code::Usage if --out names one of the files that the command reads. Commands ask before they do
 /// anything else, so that no work is lost.
 Status check_out(const FormOptions& form, const std::vector<std::string>& inputs);
+/// The models of MODEL... and --list; check_out() of them, the list and the table.
+Result<std::vector<std::string>> models_to_read(const app::ModelList& models,
+                                                const FormOptions& form, const std::string& table);
 /// Code::Usage if `file`, which an option --out names, is the very file that the command reads:
 /// what is there would be lost. Neither need be there yet.
 Status refuse_to_replace(const std::string& file, const std::string& input);

@@ -9,9 +9,8 @@
 #include <csignal>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
-#include "base/layout.hpp"
-#include "base/units.hpp"
 #include "cli/terminal.hpp"
 
 namespace oplat::cli {
@@ -20,20 +19,10 @@ namespace {
 constexpr auto kTerminalPause = std::chrono::milliseconds(100);
 constexpr auto kTick = std::chrono::seconds(1);
 constexpr auto kPipePause = std::chrono::seconds(10);  // a log wants to show life, not motion
-constexpr std::int64_t kBarWidth = 24;
 
 double seconds_between(std::chrono::steady_clock::time_point from,
                        std::chrono::steady_clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
-}
-
-double share_of(std::int64_t done, std::int64_t total) {
-  if (total <= 0) return 0;
-  return std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
-}
-
-std::string eta_text(double seconds) {
-  return seconds >= 0 ? fmt::format(", {} left", base::clock_text(seconds)) : "";
 }
 
 }  // namespace
@@ -64,14 +53,13 @@ void ProgressBar::update(const std::string& phase, std::int64_t done, std::int64
     return;
   last_ = now;
   phase_ = phase;
+  base::ProgressLine line{phase, done, total, seconds_between(start_, now), eta_seconds, what};
   if (!terminal_) {
-    fmt::print(stderr, "{}: {}/{} ({:.0f} %), {} elapsed{}\n", phase, done, total,
-               100 * share_of(done, total), base::clock_text(seconds_between(start_, now)),
-               eta_text(eta_seconds));
+    fmt::print(stderr, "{}\n", base::plain_progress(line));
     return;
   }
   const std::lock_guard lock(mutex_);
-  standing_ = Standing{phase, done, total, eta_seconds, what, now};
+  standing_ = Standing{std::move(line), now};
   draw();
   if (ticker_.joinable()) return;
   try {
@@ -82,21 +70,12 @@ void ProgressBar::update(const std::string& phase, std::int64_t done, std::int64
 }
 
 void ProgressBar::draw() {
-  const Standing& at = *standing_;
   const auto now = Clock::now();
-  const auto filled = static_cast<std::int64_t>(share_of(at.done, at.total) * kBarWidth);
-  // An estimate that has run out says nothing any more.
-  const double left = at.eta_seconds - seconds_between(at.since, now);
-  std::string line = fmt::format("{} [{:#<{}}{:.<{}}] {}/{}, {} elapsed{}  ", at.phase, "", filled,
-                                 "", kBarWidth - filled, at.done, at.total,
-                                 base::clock_text(seconds_between(start_, now)), eta_text(left));
+  base::ProgressLine line = standing_->line;
+  line.elapsed_s = seconds_between(start_, now);
+  line.left_s -= seconds_between(standing_->since, now);
   const std::size_t width = std::max<std::size_t>(terminal_columns(STDERR_FILENO), 1) - 1;
-  constexpr std::size_t kMinItem = 8;
-  if (line.size() + kMinItem <= width)
-    line += base::shorten_middle(at.what, width - line.size());
-  else
-    line.resize(std::min(line.size(), width));
-  fmt::print(stderr, "\r\x1b[K{}", line);
+  fmt::print(stderr, "\r\x1b[K{}", base::progress_bar(line, width));
   std::fflush(stderr);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "base/progress_line.hpp"
 #include "cli/options.hpp"
 
 namespace oplat::cli {
@@ -35,12 +36,8 @@ class ProgressBar {
  private:
   using Clock = std::chrono::steady_clock;
   struct Standing {
-    std::string phase;
-    std::int64_t done = 0;
-    std::int64_t total = 0;
-    double eta_seconds = -1;  ///< at `since`
-    std::string what;
-    Clock::time_point since;
+    base::ProgressLine line;
+    Clock::time_point since;  ///< of its times
   };
 
   void draw();   ///< with mutex_ held

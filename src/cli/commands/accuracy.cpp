@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat accuracy T: how well the table predicts rows that it was not shown.
-#include <memory>
-
 #include "app/accuracy.hpp"
 #include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
 
-struct AccuracyFlags {
+struct AccuracyFlags : OutputFlags {
   app::AccuracyRequest request;
   std::string estimator = "accurate";
   std::optional<std::uint64_t> network_seed;
-  FormOptions form;
-  Verbosity verbosity;
 };
 
 Result<int> run_accuracy(const AccuracyFlags& flags) {
@@ -33,19 +29,9 @@ constexpr const char* kAccuracyFooter =
     R"(
 Holds out some rows, learns from the others as 'oplat fit' does, and predicts the rows held out. The
 table is not changed. --split selects the rows to hold out:
-  random             one row in ten, by the CRC-32 of its key's text: interpolation between rows
-  twin               the same, but a convolution with and without its fused sum stay together
-  level:FIELD=VALUE  all rows with one value of a field: a size that was never measured. Several,
-                     separated by commas: rows of any are held out, rows of all are predicted.
-                     Fields of convolutions: batch, in_h, out_c, ratio (in_c / out_c), kernel,
-                     stride, residual (1 with a fused sum, else 0)
-  beyond             the fifth of the rows with the most operations: extrapolation in size
-  keep:PERCENT       all rows except PERCENT of them, chosen at random: a table of that many rows
-  sample:PERCENT     the same, but oplat's sampler chooses the rows and sees only their times
-  folds:COUNT        every row once: the CRC-32 of a row's key text selects its fold, and a fit of
-                     the other folds predicts it
-  groups:FILE        one group of rows after the other. FILE has lines KEY<tab>GROUP, and # begins
-                     a comment. Rows that it does not list are always learned from
+)";
+constexpr const char* kAccuracyFooterEnd =
+    R"(
 The output has one line for all rows, and one for each tier, band of measured latency and operator.
 A tier is how a row relates to the measured rows: grid, no twin, level, pair, beyond, shape or
 sparse (docs/guide/estimating.md). 'inside' is how often the interval of --level contains the
@@ -61,9 +47,8 @@ out none; 130 interrupted.)";
 }  // namespace
 
 void add_accuracy(const Command& app) {
-  const Command command =
-      app.add_subcommand("accuracy", "measure how well a table predicts rows that were held out");
-  const auto flags = std::make_shared<AccuracyFlags>();
+  const auto [command, flags] = add_command(
+      app, "accuracy", "measure how well a table predicts rows that were held out", run_accuracy);
   add_table_argument(command, flags->request.table, "TABLE");
   command
       .add_option("--split", flags->request.split,
@@ -87,10 +72,8 @@ void add_accuracy(const Command& app) {
       .capture_default_str();
   command.add_option("--network-seed", flags->network_seed,
                      "random seed for the networks (default: --seed)");
-  add_form<report::AccuracyReport>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.footer(kAccuracyFooter);
-  command.runs([flags] { return run_accuracy(*flags); });
+  add_output<report::AccuracyReport>(command, *flags);
+  command.footer({kAccuracyFooter, app::kHoldOutHelp, kAccuracyFooterEnd});
 }
 
 }  // namespace oplat::cli

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat advise MODEL...: the setting and the batch that meet a latency.
-#include <memory>
-
 #include "app/advise.hpp"
 #include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
 
-struct AdviseFlags {
+struct AdviseFlags : OutputFlags {
   app::AdviseRequest request;
   std::string threads;
   std::string batches;
   ModelPredictionFlags how;
   GateFlags gate;
-  FormOptions form;
-  Verbosity verbosity;
 };
 
 Result<int> run_advise(const AdviseFlags& flags) {
@@ -51,9 +47,9 @@ Example: oplat advise net.onnx net_int8.onnx --max-latency 5ms --table t.oplat -
 }  // namespace
 
 void add_advise(const Command& app) {
-  const Command command = app.add_subcommand(
-      "advise", "find the threads, precision and batch that meet a latency, from one table");
-  const auto flags = std::make_shared<AdviseFlags>();
+  const auto [command, flags] = add_command(
+      app, "advise", "find the threads, precision and batch that meet a latency, from one table",
+      run_advise);
   command
       .add_option("MODEL", flags->request.models,
                   "model files: variants of one network, such as fp32 and int8")
@@ -75,10 +71,8 @@ void add_advise(const Command& app) {
   add_plan_source(command, flags->how.plan);
   add_shape_option(command, flags->how.model);
   add_input_option(command, flags->how.model);
-  add_form<report::AdviceReport>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.footer(kAdviseFooter);
-  command.runs([flags] { return run_advise(*flags); });
+  add_output<report::AdviceReport>(command, *flags);
+  command.footer({kAdviseFooter});
 }
 
 }  // namespace oplat::cli

@@ -5,7 +5,6 @@
 
 #include "cli/command_line.hpp"
 #include "cli/events_terminal.hpp"
-#include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
 #include "cli/prediction_options.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat compare A B
-#include <memory>
-
 #include "app/compare.hpp"
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
@@ -9,11 +7,9 @@
 namespace oplat::cli {
 namespace {
 
-struct CompareFlags {
+struct CompareFlags : OutputFlags {
   app::CompareRequest request;
   ModelPredictionFlags how;
-  FormOptions form;
-  Verbosity verbosity;
   GateFlags gate;
 };
 
@@ -37,9 +33,8 @@ Result<int> run_compare(const CompareFlags& flags) {
 }  // namespace
 
 void add_compare(const Command& app) {
-  const Command command =
-      app.add_subcommand("compare", "predict two models and report which is faster");
-  const auto flags = std::make_shared<CompareFlags>();
+  const auto [command, flags] =
+      add_command(app, "compare", "predict two models and report which is faster", run_compare);
   command.add_option("A", flags->request.models[0], "model file").required();
   command.add_option("B", flags->request.models[1], "model file").required();
   add_table(command, flags->request.table);
@@ -49,9 +44,7 @@ void add_compare(const Command& app) {
   add_plan_source(command, flags->how.plan);
   add_model_options(command, flags->how.model);
   add_gate(command, flags->gate, app::kPredictGates);
-  add_form<report::Comparison>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.runs([flags] { return run_compare(*flags); });
+  add_output<report::Comparison>(command, *flags);
 }
 
 }  // namespace oplat::cli

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat estimate KEY...
-#include <memory>
-
 #include "app/estimate.hpp"
 #include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
 
-struct EstimateFlags {
+struct EstimateFlags : OutputFlags {
   app::EstimateRequest request;
   app::PredictionTexts prediction;
-  FormOptions form;
-  Verbosity verbosity;
 };
 
 Result<int> run_estimate(const EstimateFlags& flags) {
@@ -31,9 +27,8 @@ Result<int> run_estimate(const EstimateFlags& flags) {
 }  // namespace
 
 void add_estimate(const Command& app) {
-  const Command command =
-      app.add_subcommand("estimate", "estimate the time of single kernels, given by key");
-  const auto flags = std::make_shared<EstimateFlags>();
+  const auto [command, flags] = add_command(
+      app, "estimate", "estimate the time of single kernels, given by key", run_estimate);
   command.add_option("KEY", flags->request.keys, "keys of kernels, as 'oplat plan' prints them")
       .required();
   add_table(command, flags->request.table);
@@ -45,9 +40,7 @@ void add_estimate(const Command& app) {
                   "footprint: bytes touched between two uses of a weight (default: 0, weights hot "
                   "in the caches)")
       .not_negative();
-  add_form<report::EstimateListing>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.runs([flags] { return run_estimate(*flags); });
+  add_output<report::EstimateListing>(command, *flags);
 }
 
 }  // namespace oplat::cli

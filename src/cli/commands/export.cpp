@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat export T --format F --out FILE: rows as another system's latency table.
-#include <memory>
-
 #include "app/export_table.hpp"
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
@@ -26,9 +24,8 @@ Result<int> run_export(const ExportFlags& flags) {
 }  // namespace
 
 void add_export(const Command& app) {
-  const Command command =
-      app.add_subcommand("export", "write rows as a latency table of another system");
-  const auto flags = std::make_shared<ExportFlags>();
+  const auto [command, flags] =
+      add_command(app, "export", "write rows as a latency table of another system", run_export);
   add_table_argument(command, flags->request.table);
   command
       .add_option("--format", flags->request.format,
@@ -39,8 +36,7 @@ void add_export(const Command& app) {
       .required();
   add_row_filter(command, flags->request.rows);
   add_verbosity(command, flags->verbosity);
-  command.footer(
-      R"(
+  command.footer({R"(
 Imported rows are written byte for byte, in their original order, including failed rows, duplicates
 and malformed lines that --skip-bad-rows left out. Rows that oplat measured or imported from other
 formats follow, at their hottest cache state, if the format can represent their keys. Rows that the
@@ -50,8 +46,7 @@ and without Relu. lut takes Caffe2 operators that have a time, with percentiles 
 paddle-lite-profile takes only what was imported from it.
 Exit codes: 0 done; 2 usage, or several imports fit; 3 no table; 6 no row that the format can
 represent; 8 could not write.
-Example: oplat export v100.oplat --format tinynas --precision FP16 --out conv_data.out.fp16)");
-  command.runs([flags] { return run_export(*flags); });
+Example: oplat export v100.oplat --format tinynas --precision FP16 --out conv_data.out.fp16)"});
 }
 
 }  // namespace oplat::cli

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat fit T: learn from the table's whole models how kernels add up, and from its rows how long
 /// other kernels take.
-#include <memory>
-
 #include "app/fit.hpp"
 #include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
 
-struct FitFlags {
+struct FitFlags : OutputFlags {
   app::FitRequest request;
   std::string only;
   bool dry_run = false;
-  FormOptions form;
-  Verbosity verbosity;
 };
 
 Result<int> run_fit(const FitFlags& flags) {
@@ -48,9 +44,9 @@ malformed file of groups; 6 neither can be fitted, or the table is locked; 130 i
 }  // namespace
 
 void add_fit(const Command& app) {
-  const Command command = app.add_subcommand(
-      "fit", "learn from a table how kernels add up and how long unmeasured ones take");
-  const auto flags = std::make_shared<FitFlags>();
+  const auto [command, flags] = add_command(
+      app, "fit", "learn from a table how kernels add up and how long unmeasured ones take",
+      run_fit);
   add_table_argument(command, flags->request.table);
   add_row_filter(command, flags->request.rows);
   command.add_option("--only", flags->only, "fit only one part: composition or kernels")
@@ -73,10 +69,8 @@ void add_fit(const Command& app) {
       .range(0.0, 1.0)
       .hidden();
   command.add_flag("--dry-run", flags->dry_run, "print the fit without storing it");
-  add_form<report::FitReport>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.footer(kFitFooter);
-  command.runs([flags] { return run_fit(*flags); });
+  add_output<report::FitReport>(command, *flags);
+  command.footer({kFitFooter});
 }
 
 }  // namespace oplat::cli

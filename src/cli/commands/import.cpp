@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat import FILE --format F --device D --table T: another system's latency table as rows.
-#include <memory>
-
 #include "app/import_table.hpp"
 #include "cli/commands/commands.hpp"
 #include "compat/registry.hpp"
@@ -24,9 +22,8 @@ Result<int> run_import(const ImportFlags& flags) {
 }  // namespace
 
 void add_import(const Command& app) {
-  const Command command =
-      app.add_subcommand("import", "read a latency table of another system into a table");
-  const auto flags = std::make_shared<ImportFlags>();
+  const auto [command, flags] =
+      add_command(app, "import", "read a latency table of another system into a table", run_import);
   command.add_option("FILE", flags->request.file, "file to read").required();
   command
       .add_option("--format", flags->request.format,
@@ -58,8 +55,7 @@ void add_import(const Command& app) {
       "--replace", flags->request.replace,
       "replace the rows of an earlier import with the same file name, device and setting");
   add_verbosity(command, flags->verbosity);
-  command.footer(
-      R"(
+  command.footer({R"(
 A missing table is created. Importing the same bytes again for the same device and setting changes
 nothing. Other bytes under the same file name are refused (exit 6) without --replace. Files of other
 names add their rows. 'oplat export' writes the same bytes again, or, for a pickle, one that loads
@@ -67,8 +63,7 @@ to an equal dict.
 Exit codes: 0 done; 2 usage; 3 the file is missing or holds malformed rows (the first ten are named,
 the others counted), or a table is corrupt; 6 refused (other bytes of this name, locked, read-only);
 8 could not write.
-Example: oplat import V100/conv_data.out.fp16 --format tinynas --device V100 --table v100.oplat)");
-  command.runs([flags] { return run_import(*flags); });
+Example: oplat import V100/conv_data.out.fp16 --format tinynas --device V100 --table v100.oplat)"});
 }
 
 }  // namespace oplat::cli

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat inspect MODEL: operations, parameters and memory, without a table.
-#include <memory>
-
 #include "app/inspect.hpp"
 #include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
 
-struct InspectFlags {
+struct InspectFlags : OutputFlags {
   std::string model;
   app::RuntimeTexts run;
   app::ModelInputTexts inputs;
   std::int64_t depth = 2;
-  FormOptions form;
-  Verbosity verbosity;
 };
 
 Result<int> run_inspect(const InspectFlags& flags) {
@@ -43,9 +39,9 @@ Example: oplat inspect net.onnx --batch 4 --depth 1)";
 }  // namespace
 
 void add_inspect(const Command& app) {
-  const Command command = app.add_subcommand(
-      "inspect", "count a model's operations, parameters and memory, without a table");
-  const auto flags = std::make_shared<InspectFlags>();
+  const auto [command, flags] = add_command(
+      app, "inspect", "count a model's operations, parameters and memory, without a table",
+      run_inspect);
   command.add_option("MODEL", flags->model, "model file (ONNX, Paddle, Caffe2)").required();
   add_model_options(command, flags->inputs);
   const Option runtime =
@@ -58,10 +54,8 @@ void add_inspect(const Command& app) {
                   "parts of a node's name, split at / or ., that make a module; 0: no modules")
       .range(std::int64_t{0}, std::int64_t{16})
       .capture_default_str();
-  add_form<report::InspectionReport>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.footer(kInspectFooter);
-  command.runs([flags] { return run_inspect(*flags); });
+  add_output<report::InspectionReport>(command, *flags);
+  command.footer({kInspectFooter});
 }
 
 }  // namespace oplat::cli

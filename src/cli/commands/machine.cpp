@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat machine: the caches and the memory of a machine, as reported and as measured.
-#include <memory>
-
 #include "app/machine.hpp"
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
@@ -11,11 +9,9 @@ namespace {
 
 constexpr const char* kDefaultRuntime = "reference";
 
-struct MachineFlags {
+struct MachineFlags : OutputFlags {
   app::RuntimeTexts run;
   std::string budget = "20s";
-  FormOptions form;
-  Verbosity verbosity;
 };
 
 Result<int> run_machine(const MachineFlags& flags) {
@@ -42,9 +38,9 @@ Exit codes: 0 measured; 2 usage; 5 the runtime does not start, or its worker can
 }  // namespace
 
 void add_machine(const Command& app) {
-  const Command command = app.add_subcommand(
-      "machine", "measure the caches and the memory of a machine, next to what it reports");
-  const auto flags = std::make_shared<MachineFlags>();
+  const auto [command, flags] = add_command(
+      app, "machine", "measure the caches and the memory of a machine, next to what it reports",
+      run_machine);
   const Option runtime = command.add_option(
       "--runtime", flags->run.request.runtime,
       "runtime whose worker looks ('oplat runtimes' lists them; default: reference)");
@@ -54,10 +50,8 @@ void add_machine(const Command& app) {
   command.add_option("--budget", flags->budget, "time after which no pass begins: 5s, 1m")
       .type_name("TIME")
       .capture_default_str();
-  add_form<report::MachineReport>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.footer(kMachineFooter);
-  command.runs([flags] { return run_machine(*flags); });
+  add_output<report::MachineReport>(command, *flags);
+  command.footer({kMachineFooter});
 }
 
 }  // namespace oplat::cli

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat measure MODEL...: whole models, end to end.
-#include <memory>
-
 #include "app/measure_models.hpp"
 #include "app/runtimes.hpp"
 #include "app/sweep.hpp"
@@ -10,15 +8,13 @@
 namespace oplat::cli {
 namespace {
 
-struct MeasureFlags {
+struct MeasureFlags : OutputFlags {
   app::MeasureRequest request;
   app::ModelList models;
   app::RuntimeTexts run;
   app::ModelInputTexts inputs;
   app::CampaignTexts campaign;
   GateFlags gate;
-  FormOptions form;
-  Verbosity verbosity;
   [[nodiscard]] app::SweepAxes axes() const { return {run.thread_list, inputs.batches}; }
 };
 
@@ -71,10 +67,8 @@ Status read_measure(const MeasureFlags& flags, app::MeasureRequest& request,
 
 Result<int> run_measure(const MeasureFlags& flags) {
   app::MeasureRequest request = flags.request;
-  OPLAT_TRY(models, app::listed_models(flags.models));
+  OPLAT_TRY(models, models_to_read(flags.models, flags.form, request.table));
   request.models = std::move(models);
-  OPLAT_CHECK(check_out(flags.form, request.models));
-  OPLAT_CHECK(check_out(flags.form, {request.table, flags.models.list.value_or("")}));
   OPLAT_TRY(gate, parse_gate(flags.gate, app::kMeasureGates.front()));
   TerminalEvents events(flags.verbosity);
   OPLAT_CHECK(read_measure(flags, request, events));
@@ -102,9 +96,9 @@ Result<int> run_measure(const MeasureFlags& flags) {
 }  // namespace
 
 void add_measure(const Command& app) {
-  const Command command = app.add_subcommand(
-      "measure", "measure whole models end to end: mean, percentiles, throughput");
-  const auto flags = std::make_shared<MeasureFlags>();
+  const auto [command, flags] =
+      add_command(app, "measure", "measure whole models end to end: mean, percentiles, throughput",
+                  run_measure);
   add_models(command, flags->models, "model files (ONNX)");
   add_run_options(command, flags->run, RuntimeFlag::Defaults, Sweeps::Yes);
   // $OPLAT_TABLE is what is predicted from: a measurement writes to nothing that was not named.
@@ -120,18 +114,15 @@ void add_measure(const Command& app) {
                    "also show operators and the costliest kernels inside each model, by the "
                    "runtime's own profile");
   add_gate(command, flags->gate, app::kMeasureGates);
-  add_form<report::Measurement>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.footer(
-      R"(
+  add_output<report::Measurement>(command, *flags);
+  command.footer({R"(
 Mean, p50, p90, p99 and max are of single inferences, one after the other, each of the whole batch.
 Of several models, one that fails is an entry with its error; the exit code is that of the first.
 --max-latency exits with 7 if a model is above it or was not measured, or if --gate-on asks for p99
 and fewer than 100 inferences were measured.
 Examples:
   oplat measure net.onnx --runtime onnxruntime --threads 1,2 --batch 1,2,4,8
-  oplat measure net.onnx --runtime onnxruntime --max-latency 5ms --gate-on p99)");
-  command.runs([flags] { return run_measure(*flags); });
+  oplat measure net.onnx --runtime onnxruntime --max-latency 5ms --gate-on p99)"});
 }
 
 }  // namespace oplat::cli

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat plan MODEL: what a runtime executes, asked of the runtime itself or of fusion rules
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -12,13 +11,11 @@
 namespace oplat::cli {
 namespace {
 
-struct PlanFlags {
+struct PlanFlags : OutputFlags {
   app::ModelList models;
   std::string plan;
   app::RuntimeTexts run;
   app::ModelInputTexts inputs;
-  FormOptions form;
-  Verbosity verbosity;
 };
 
 bool is_list(const PlanFlags& flags) {
@@ -48,9 +45,7 @@ Result<int> run_rules(const PlanFlags& flags, std::vector<std::string> models) {
 }
 
 Result<int> run_plan(const PlanFlags& flags) {
-  OPLAT_TRY(models, app::listed_models(flags.models));
-  OPLAT_CHECK(check_out(flags.form, models));
-  OPLAT_CHECK(check_out(flags.form, {flags.models.list.value_or("")}));
+  OPLAT_TRY(models, models_to_read(flags.models, flags.form, ""));
   if (!flags.plan.empty()) {
     const std::string& runtime = flags.run.request.runtime;
     if (!runtime.empty())
@@ -85,18 +80,15 @@ Result<int> run_plan(const PlanFlags& flags) {
 }  // namespace
 
 void add_plan(const Command& app) {
-  const Command command =
-      app.add_subcommand("plan", "list the kernels that a runtime executes for models");
-  const auto flags = std::make_shared<PlanFlags>();
+  const auto [command, flags] =
+      add_command(app, "plan", "list the kernels that a runtime executes for models", run_plan);
   add_models(command, flags->models, "model files (ONNX, Paddle, MNN)");
   add_run_options(command, flags->run, RuntimeFlag::Defaults);
   command.add_option("--plan", flags->plan,
                      "derive the plan by fusion rules, without the runtime: rules:NAME, "
                      "rules:NAME@VERSION or rules:FILE.yaml (docs/reference/fusion-rules.md)");
   add_model_options(command, flags->inputs);
-  add_form<report::PlanList>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.runs([flags] { return run_plan(*flags); });
+  add_output<report::PlanList>(command, *flags);
 }
 
 }  // namespace oplat::cli

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat predict MODEL
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,17 +7,16 @@
 #include "app/predict_list.hpp"
 #include "app/sweep.hpp"
 #include "cli/commands/commands.hpp"
+#include "compat/paddleslim/table_files.hpp"
 
 namespace oplat::cli {
 namespace {
 
-struct PredictFlags {
+struct PredictFlags : OutputFlags {
   app::PredictRequest request;
   std::vector<std::int64_t> threads;
   app::ModelList models;
   ModelPredictionFlags how;
-  FormOptions form;
-  Verbosity verbosity;
   bool per_op = false;
   bool keys = false;
   bool unfitted = false;
@@ -37,18 +35,10 @@ Result<app::PredictRequest> request_of(const PredictFlags& flags) {
   return request;
 }
 
-/// The models of a list or a sweep; that the command reads is not what it writes.
-Result<std::vector<std::string>> models_of(const PredictFlags& flags) {
-  OPLAT_TRY(models, app::listed_models(flags.models));
-  OPLAT_CHECK(check_out(flags.form, models));
-  OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.models.list.value_or("")}));
-  return models;
-}
-
 /// Lines of JSON are printed one by one; other forms once all is known. What is done when somebody
 /// interrupts is printed.
 Result<int> run_list(const PredictFlags& flags, const std::optional<app::Gate>& gate) {
-  OPLAT_TRY(models, models_of(flags));
+  OPLAT_TRY(models, models_to_read(flags.models, flags.form, flags.request.table));
   if (flags.form.form() == "html")
     return fail(Code::Usage, "--format html: shows one model; use text, json, jsonl or csv");
   if (flags.per_op || flags.keys)
@@ -79,7 +69,7 @@ Result<int> run_list(const PredictFlags& flags, const std::optional<app::Gate>& 
 /// Several numbers of threads, or several batches.
 Result<int> run_predict_sweep(const PredictFlags& flags, const app::SweepAxes& axes,
                               const std::optional<app::Gate>& gate) {
-  OPLAT_TRY(models, models_of(flags));
+  OPLAT_TRY(models, models_to_read(flags.models, flags.form, flags.request.table));
   const std::string_view form = flags.form.form();
   if (form == "html" || form == "jsonl")
     return fail(Code::Usage,
@@ -122,9 +112,8 @@ Result<int> run_predict(const PredictFlags& flags) {
 }  // namespace
 
 void add_predict(const Command& app) {
-  const Command command =
-      app.add_subcommand("predict", "predict the latency of a model, or of several, from a table");
-  const auto flags = std::make_shared<PredictFlags>();
+  const auto [command, flags] = add_command(
+      app, "predict", "predict the latency of a model, or of several, from a table", run_predict);
   add_models(command, flags->models, "model files (ONNX, Paddle, MNN)");
   add_table(command, flags->request.table);
   add_row_filter(command, flags->request.rows, flags->threads);
@@ -140,20 +129,15 @@ void add_predict(const Command& app) {
   add_gate(command, flags->gate, app::kPredictGates);
   add_foreign_table_options(command, flags->request.skip_bad_rows, flags->request.calibrate);
   add_verbosity(command, flags->verbosity);
-  command.footer(
-      R"(
---table may also be a latency table of PaddleSlim (a pickle, recognised by its bytes). Its rows are
-used as they are. What they lack is estimated by a fit, which is made once and cached under
-$XDG_CACHE_HOME/oplat (or ~/.cache/oplat). A name such as SD710 or RK3288 means the file
-NAME_threads_4_power_mode_0.pkl (4 or --threads) in the current folder or in those of $OPLAT_TABLES.
+  command.footer({compat::paddleslim::kTableHelp,
+                  R"(
 Several models are a table, or with --format json a document of all, jsonl one line a model. One that
 fails is listed with its error; the exit code is that of the first.
 Exit codes: 0 done; 2 usage, or several settings fit; 3 a model or the table is missing or
 malformed; 4 kernels without an estimate; 5 the runtime's plan is not available; 6 no row for the
 setting; 7 above --max-latency.
 Several --threads or --batch are a table of latency, time per image and images a second.
-Example: oplat predict mobilenetv1.pdmodel --table RK3288_threads_4_power_mode_0.pkl)");
-  command.runs([flags] { return run_predict(*flags); });
+Example: oplat predict mobilenetv1.pdmodel --table RK3288_threads_4_power_mode_0.pkl)"});
 }
 
 }  // namespace oplat::cli

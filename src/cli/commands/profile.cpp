@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat profile: measure kernels into a table.
-#include <memory>
-
 #include "app/profile.hpp"
 #include "app/runtimes.hpp"
 #include "app/sweep.hpp"
@@ -10,13 +8,11 @@
 namespace oplat::cli {
 namespace {
 
-struct ProfileFlags {
+struct ProfileFlags : OutputFlags {
   app::ProfileRequest request;
   app::RuntimeTexts run;
   app::ModelInputTexts inputs;
   app::CampaignTexts campaign;
-  FormOptions form;
-  Verbosity verbosity;
   [[nodiscard]] app::SweepAxes axes() const { return {run.thread_list, inputs.batches}; }
 };
 
@@ -74,9 +70,8 @@ Result<int> run_profile(const ProfileFlags& flags) {
 }  // namespace
 
 void add_profile(const Command& app) {
-  const Command command =
-      app.add_subcommand("profile", "measure the kernels of models into a table");
-  const auto flags = std::make_shared<ProfileFlags>();
+  const auto [command, flags] =
+      add_command(app, "profile", "measure the kernels of models into a table", run_profile);
   command
       .add_option("--model", flags->request.models,
                   "model file whose kernels are measured (repeatable)")
@@ -101,9 +96,7 @@ void add_profile(const Command& app) {
   add_retry(command, flags->campaign.options);
   command.add_flag("--resume", flags->request.table_must_exist,
                    "fail if the table does not exist (finished rows are always skipped)");
-  add_form<report::ProfileReport>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.runs([flags] { return run_profile(*flags); });
+  add_output<report::ProfileReport>(command, *flags);
 }
 
 }  // namespace oplat::cli

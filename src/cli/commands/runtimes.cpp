@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat runtimes
-#include <memory>
-
 #include "app/runtimes.hpp"
 #include "cli/commands/commands.hpp"
 
@@ -18,11 +16,10 @@ Result<int> run_runtimes(const FormOptions& form) {
 }  // namespace
 
 void add_runtimes(const Command& app) {
-  const Command command = app.add_subcommand(
-      "runtimes", "list the runtimes of this machine, and how to install missing ones");
-  const auto form = std::make_shared<FormOptions>();
+  const auto [command, form] = add_command(
+      app, "runtimes", "list the runtimes of this machine, and how to install missing ones",
+      run_runtimes);
   add_form<report::RuntimeList>(command, *form);
-  command.runs([form] { return run_runtimes(*form); });
 }
 
 }  // namespace oplat::cli

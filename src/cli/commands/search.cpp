@@ -11,8 +11,8 @@ Command add_search_group(const Command& app, const std::string& name) {
                                            "latencies of its blocks for a latency loss");
   group.require_subcommand(1);
   group.footer(
-      "A search space is a YAML file of blocks and of layers that choose among them\n"
-      "(docs/guide/searching.md; data/spaces/fbnet.yaml).");
+      {"A search space is a YAML file of blocks and of layers that choose among them\n"
+       "(docs/guide/searching.md; data/spaces/fbnet.yaml)."});
   for (const auto add : {add_search_expand, add_search_lut}) add(group);
   return group;
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat search expand SPACE
-#include <memory>
-
 #include "cli/commands/commands.hpp"
 #include "cli/commands/search.hpp"
 
@@ -28,24 +26,21 @@ Result<int> run_search_expand(const SearchExpandFlags& flags) {
 }  // namespace
 
 void add_search_expand(const Command& group) {
-  const Command command =
-      group.add_subcommand("expand", "list the distinct kernels of a search space");
-  const auto flags = std::make_shared<SearchExpandFlags>();
+  const auto [command, flags] = add_command(
+      group, "expand", "list the distinct kernels of a search space", run_search_expand);
   add_space_options(command, flags->space);
   command.add_flag("--queries", flags->queries,
                    "print queries of runtime_lut as JSON Lines, for a table measured elsewhere");
   command.add_option("--out", flags->out, "file to write (default: standard output)")
       .type_name("FILE");
   add_verbosity(command, flags->verbosity);
-  command.footer(
-      R"(
+  command.footer({R"(
 Prints one key a line, for 'oplat profile --keys'. 'oplat lut build --space' measures them into a
 look-up table of runtime_lut. Of an operator space of MMT (ops.yaml) it prints the modules and the
 shapes of their inputs.
 Exit codes: 0 done; 2 usage; 3 the space is missing or malformed; 8 could not write.
 Example: oplat search expand data/spaces/fbnet.yaml --out keys.txt &&
-         oplat profile --keys keys.txt --runtime qnnpack --table t.oplat)");
-  command.runs([flags] { return run_search_expand(*flags); });
+         oplat profile --keys keys.txt --runtime qnnpack --table t.oplat)"});
 }
 
 }  // namespace oplat::cli

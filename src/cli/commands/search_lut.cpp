@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat search lut SPACE --table T
-#include <memory>
-
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"
 #include "cli/commands/search.hpp"
@@ -10,11 +8,9 @@
 namespace oplat::cli {
 namespace {
 
-struct SearchLutFlags {
+struct SearchLutFlags : OutputFlags {
   app::SearchLutRequest request;
   app::PredictionTexts prediction;
-  FormOptions form;
-  Verbosity verbosity;
 };
 
 Result<int> run_search_lut(const SearchLutFlags& flags) {
@@ -40,9 +36,9 @@ Result<int> run_search_lut(const SearchLutFlags& flags) {
 }  // namespace
 
 void add_search_lut(const Command& group) {
-  const Command command = group.add_subcommand(
-      "lut", "write the latency of every choice of every layer, for a latency loss");
-  const auto flags = std::make_shared<SearchLutFlags>();
+  const auto [command, flags] = add_command(
+      group, "lut", "write the latency of every choice of every layer, for a latency loss",
+      run_search_lut);
   add_space_options(command, flags->request.space);
   add_table(command, flags->request.table);
   add_row_filter(command, flags->request.rows);
@@ -55,8 +51,7 @@ void add_search_lut(const Command& group) {
       .not_negative();
   add_form(command, flags->form, search::kForms);
   add_verbosity(command, flags->verbosity);
-  command.footer(
-      R"(
+  command.footer({R"(
 Writes a line for each layer and a column for each choice, in microseconds. The latency of a block
 is the sum of the estimates of its kernels. 'fixed' holds the layers without a choice, 'overhead'
 what a network takes beyond its blocks: a network takes overhead + fixed + its choices. .json and
@@ -64,8 +59,7 @@ what a network takes beyond its blocks: a network takes overhead + fixed + its c
 Exit codes: 0 done; 2 usage, or several settings fit; 3 the space or the table is missing or
 malformed; 4 kernels without an estimate (written as empty, null or NaN); 6 refused; 8 could not
 write.
-Example: oplat search lut data/spaces/fbnet.yaml --table t.oplat --out fbnet.npz)");
-  command.runs([flags] { return run_search_lut(*flags); });
+Example: oplat search lut data/spaces/fbnet.yaml --table t.oplat --out fbnet.npz)"});
 }
 
 }  // namespace oplat::cli

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat table info|rows
-#include <memory>
-
+#include "table/table.hpp"
 #include "cli/commands/commands.hpp"
 #include "compat/registry.hpp"
-#include "table/table.hpp"
 
 namespace oplat::cli {
 namespace {
@@ -33,11 +31,9 @@ Result<int> rows(const TableFlags& flags) {
 template <class Document>
 void add_one(const Command& parent, const char* name, const char* help,
              Result<int> (*run)(const TableFlags&)) {
-  const Command command = parent.add_subcommand(name, help);
-  const auto flags = std::make_shared<TableFlags>();
+  const auto [command, flags] = add_command(parent, name, help, run);
   add_table_argument(command, flags->table);
   add_form<Document>(command, flags->form);
-  command.runs([flags, run] { return run(*flags); });
 }
 
 }  // namespace

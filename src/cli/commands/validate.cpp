@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat validate MODEL...: predicted next to measured.
-#include <memory>
-
-#include "app/runtimes.hpp"
 #include "app/validate.hpp"
+#include "app/runtimes.hpp"
 #include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
 
-struct ValidateFlags {
+struct ValidateFlags : OutputFlags {
   app::ValidateRequest request;
   app::RuntimeTexts run;
   app::ModelInputTexts inputs;
   bool unfitted = false;
-  FormOptions form;
-  Verbosity verbosity;
   GateFlags gate;
 };
 
@@ -49,9 +45,8 @@ Result<int> run_validate(const ValidateFlags& flags) {
 }  // namespace
 
 void add_validate(const Command& app) {
-  const Command command =
-      app.add_subcommand("validate", "predict models and measure them, side by side");
-  const auto flags = std::make_shared<ValidateFlags>();
+  const auto [command, flags] =
+      add_command(app, "validate", "predict models and measure them, side by side", run_validate);
   command.add_option("MODEL", flags->request.models, "model files (ONNX)").required();
   add_table(command, flags->request.table);
   add_run_options(command, flags->run, RuntimeFlag::Defaults);
@@ -61,9 +56,7 @@ void add_validate(const Command& app) {
   command.add_flag("--measure", flags->request.measure_anew,
                    "measure every model now, even if the table has its time");
   add_gate(command, flags->gate, app::kValidateGates);
-  add_form<predict::Validation>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
-  command.runs([flags] { return run_validate(*flags); });
+  add_output<predict::Validation>(command, *flags);
 }
 
 }  // namespace oplat::cli

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat verify T: is this table still true here?
-#include <memory>
-
 #include "app/verify.hpp"
 #include "base/units.hpp"
 #include "cli/commands/commands.hpp"
@@ -9,12 +7,10 @@
 namespace oplat::cli {
 namespace {
 
-struct VerifyFlags {
+struct VerifyFlags : OutputFlags {
   app::VerifyRequest request;
   std::optional<std::string> worker;
   std::string budget = "60s";
-  FormOptions form;
-  Verbosity verbosity;
 };
 
 Result<int> run_verify(const VerifyFlags& flags) {
@@ -41,9 +37,10 @@ Result<int> run_verify(const VerifyFlags& flags) {
 }  // namespace
 
 void add_verify(const Command& app) {
-  const Command command = app.add_subcommand(
-      "verify", "measure some rows of a table again, to check that it still holds on this machine");
-  const auto flags = std::make_shared<VerifyFlags>();
+  const auto [command, flags] = add_command(
+      app, "verify",
+      "measure some rows of a table again, to check that it still holds on this machine",
+      run_verify);
   predict::RowFilter& rows = flags->request.rows;
   add_table_argument(command, flags->request.table);
   const Option runtime = command.add_option("--runtime", flags->request.runtime,
@@ -67,12 +64,10 @@ void add_verify(const Command& app) {
                   "random seed for choosing rows, their order, weights and inputs")
       .capture_default_str();
   add_worker_argument(command, flags->request.worker_arguments);
-  add_form<report::Verification>(command, flags->form);
-  add_verbosity(command, flags->verbosity);
+  add_output<report::Verification>(command, *flags);
   command.footer(
-      "Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing "
-      "could be measured; 6 another version of the runtime.");
-  command.runs([flags] { return run_verify(*flags); });
+      {"Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing "
+       "could be measured; 6 another version of the runtime."});
 }
 
 }  // namespace oplat::cli

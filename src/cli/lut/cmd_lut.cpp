@@ -126,7 +126,7 @@ void add_lut_commands(const Command& app) {
                  "skip malformed lines of the table, and report them");
   add_form<report::ForeignReport>(group, flags->form);
   add_verbosity(group, flags->verbosity);
-  group.footer(kLutFooter);
+  group.footer({kLutFooter});
   for (const auto add : {add_lut_find, add_lut_add, add_lut_merge, add_lut_build, add_lut_ops})
     add(group);
   group.require_subcommand(0);

@@ -78,8 +78,7 @@ void add_lut_build(const Command& group) {
   add_campaign_options(command, flags->campaign);
   add_retry(command, flags->campaign.options);
   add_verbosity(command, flags->verbosity);
-  command.footer(
-      R"(
+  command.footer({R"(
 Measures every distinct operator as 'oplat profile' does. Run again, it resumes where it stopped. A
 line holds the median as runtime_us_p50 and further percentiles over blocks. Each block is a
 measurement in its own process, with weights in the caches as near as they fit.
@@ -87,7 +86,7 @@ Exit codes: 0 done; 2 usage; 3 a net is missing or malformed; 4 operators that c
 (the rest is written); 5 the runtime is unknown or not installed, or nothing could be measured; 6
 refused; 8 could not write; 130/143 interrupted.
 Example: oplat lut build --models net --input_dims '{"data": [1, 3, 224, 224]}' --device desk \
-             --runtime qnnpack --out desk-op_lut_database.json)");
+             --runtime qnnpack --out desk-op_lut_database.json)"});
   command.runs([flags] { return run_lut_build(*flags); });
 }
 

@@ -115,14 +115,13 @@ void add_lut_find(const Command& group) {
   command.add_option("--device", flags->device, "device of all queries, whatever device they name");
   add_skip(command, flags->skip_bad_rows);
   add_verbosity(command, flags->verbosity);
-  command.footer(
-      R"(
+  command.footer({R"(
 Prints matching lines unchanged, in the file's order. An Int8Conv without a record falls back to the
 Int8ConvRelu.
 Exit codes: 0 done; 2 usage; 3 the file is missing or malformed; 4 a query without a record (the
 others are printed).
 Example: oplat lut --queries --model_path net --input_dims '{"data": [1, 3, 224, 224]}' |
-         oplat lut find t.json -)");
+         oplat lut find t.json -)"});
   command.runs([flags] { return run_find(*flags); });
 }
 
@@ -136,13 +135,14 @@ void add_lut_add(const Command& group) {
       .required();
   add_verbosity(command, flags->verbosity);
   command.footer(
-      "Records keep their types, while the original turns an Int8Conv into an Int8ConvRelu. "
-      "Records of one\n"
-      "query are placed next to each other, as in the original. stderr names records that "
-      "contradict each\n"
-      "other by more than a factor of two.\n"
-      "Exit codes: 0 done; 2 usage, or a record is malformed; 3 the file is malformed; 8 could not "
-      "write.");
+      {"Records keep their types, while the original turns an Int8Conv into an Int8ConvRelu. "
+       "Records of one\n"
+       "query are placed next to each other, as in the original. stderr names records that "
+       "contradict each\n"
+       "other by more than a factor of two.\n"
+       "Exit codes: 0 done; 2 usage, or a record is malformed; 3 the file is malformed; 8 could "
+       "not "
+       "write."});
   command.runs([flags] { return run_add(*flags); });
 }
 
@@ -156,11 +156,10 @@ void add_lut_merge(const Command& group) {
       .required();
   add_skip(command, flags->skip_bad_rows);
   add_verbosity(command, flags->verbosity);
-  command.footer(
-      R"(
+  command.footer({R"(
 Keeps lines unchanged, in the order of the files. A record equal to an earlier one is left out.
 Exit codes: 0 done; 2 usage; 3 a file is missing or malformed; 8 could not write.
-Example: oplat lut merge s8.json pixel.json --out phones.json)");
+Example: oplat lut merge s8.json pixel.json --out phones.json)"});
   command.runs([flags] { return run_merge(*flags); });
 }
 

@@ -37,8 +37,7 @@ void add_lut_ops(const Command& group) {
   command.add_flag("--mirror-bias", flags->request.mirror_bias,
                    "use an entry with a bias for the layer without one, and the reverse");
   add_form<report::ForeignReport>(command, flags->form);
-  command.footer(
-      R"(
+  command.footer({R"(
 A line of FILE: {"op": "Conv2d", "args": {"in_channels": 3, "out_channels": 32, "kernel_size": 3},
 "input_shapes": [[1,3,224,224]]}. Arguments and defaults are those of PyTorch's modules.
 Operators: Conv1d to 3d, ConvTranspose1d to 3d, Linear, AdaptiveAvgPool1d to 3d, AvgPool1d to 3d,
@@ -46,7 +45,7 @@ MaxPool1d to 3d, MatMul, MultiheadAttention. Equal entries of the table are aver
 'mobile_cv_flops' of --json counts as mobile_cv does.
 Exit codes: 0 done; 2 usage; 3 a file is missing or malformed, or an operator is unknown; 4
 operators that the table lacks.
-Example: oplat lut ops net.jsonl --table phone.jsonl --mirror-bias)");
+Example: oplat lut ops net.jsonl --table phone.jsonl --mirror-bias)"});
   command.runs([flags] { return run_lut_ops(*flags); });
 }
 

@@ -69,7 +69,7 @@ void add_paddleslim_evaluate(const Command& group) {
   add_model_options(command, flags->inputs);
   add_form<report::ForeignReport>(command, flags->form);
   add_verbosity(command, flags->verbosity);
-  command.footer(kPaddleslimEvaluateFooter);
+  command.footer({kPaddleslimEvaluateFooter});
   command.runs([flags] { return run_paddleslim_evaluate(*flags); });
 }
 

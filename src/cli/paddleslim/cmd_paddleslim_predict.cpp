@@ -127,7 +127,7 @@ void add_paddleslim_predict(const Command& group) {
   add_form<report::PredictionReport>(command, flags->form);
   add_foreign_table_options(command, flags->request.skip_bad_rows, flags->request.calibrate);
   add_verbosity(command, flags->verbosity);
-  command.footer(kPaddleslimPredictFooter);
+  command.footer({kPaddleslimPredictFooter});
   command.runs([flags] { return run_paddleslim_predict(*flags); });
 }
 

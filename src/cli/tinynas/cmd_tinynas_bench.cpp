@@ -43,8 +43,7 @@ void add_tinynas_bench(const Command& group) {
                   "FP32 (--noTF32), FP16 (--fp16) or INT8 (--int8)")
       .capture_default_str();
   command.add_flag("--quiet", flags->quiet, "print no count on stderr");
-  command.footer(
-      R"(
+  command.footer({R"(
 Writes DIR/models/sample-N.onnx (convolution, batch normalisation, ReLU; with the sum of a second
 input where fused) and DIR/run.sh. The script runs $TRTEXEC (default: trtexec) with $TRTEXEC_FLAGS
 on each model and appends to DIR/log.txt. Run again, it resumes where it stopped. It needs a POSIX
@@ -55,7 +54,7 @@ time, or -1 if trtexec fails, prints none or takes longer than $TRTEXEC_TIMEOUT 
 Exit codes: 0 done; 2 usage; 3 the samples are missing or malformed; 6 DIR holds times of other
 samples or another precision; 8 could not write.
 Example: oplat tinynas bench samples.txt --precision FP16 --out bench &&
-         TRTEXEC=/usr/src/tensorrt/bin/trtexec sh bench/run.sh)");
+         TRTEXEC=/usr/src/tensorrt/bin/trtexec sh bench/run.sh)"});
   command.runs([flags] { return run_tinynas_bench(*flags); });
 }
 

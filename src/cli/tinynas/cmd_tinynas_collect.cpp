@@ -62,13 +62,12 @@ void add_tinynas_collect(const Command& group) {
   command.add_flag("--skip-bad-lines", flags->skip_bad_lines,
                    "skip iter- lines that hold no sample, and report them");
   command.add_flag("--quiet", flags->quiet, "print no counts and notes on stderr");
-  command.footer(
-      R"(
+  command.footer({R"(
 A sample without a time, or with an impossible one (below 1e-9 or above 3.2e10 ms), becomes a failed
 row (-1). The original stops at the first such sample and writes nothing. If a sample without a time
 appears again under its number, the later one replaces it.
 Exit codes: 0 done; 2 usage; 3 the log is missing, malformed or holds no samples; 8 could not write.
-Example: oplat tinynas collect log.int8.txt --out conv_data.out.int8)");
+Example: oplat tinynas collect log.int8.txt --out conv_data.out.int8)"});
   command.runs([flags] { return run_tinynas_collect(*flags); });
 }
 

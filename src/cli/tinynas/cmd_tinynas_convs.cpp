@@ -53,8 +53,7 @@ void add_tinynas_convs(const Command& group) {
       .one_of({"original", "corrected"})
       .capture_default_str();
   add_form<report::ForeignReport>(command, flags->form);
-  command.footer(
-      R"(
+  command.footer({R"(
 Prints one convolution a line, with tabs between the fields: Conv_type Stride ElmtFused Kernel Batch
 In_C In_H Out_C. The batch is 1. A grouped convolution, which the original refuses, gets a ninth
 field group=G.
@@ -63,7 +62,7 @@ follows at 1x1, and exits with 3 where the original raises. --rules corrected co
 excitation at 1x1 and keeps the size. A convolution is fused only where the network adds its input.
 Exit codes: 0 done; 2 usage; 3 the file is missing, not a structure, or has a block that cannot be
 counted.
-Example: oplat tinynas convs R50.txt --resolution 224 --rules original)");
+Example: oplat tinynas convs R50.txt --resolution 224 --rules original)"});
   command.runs([flags] { return run_tinynas_convs(*flags); });
 }
 

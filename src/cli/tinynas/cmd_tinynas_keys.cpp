@@ -78,15 +78,14 @@ void add_tinynas_keys(const Command& group) {
   command.add_flag("--skip-others", flags->skip_others,
                    "skip samples that no such kernel executes");
   add_verbosity(command, flags->verbosity);
-  command.footer(
-      R"(
+  command.footer({R"(
 Prints one key a line, for 'oplat profile --keys'. Each convolution is as it appears inside a
 network on a CPU: channels in blocks, normalisation folded in, Relu at its end, and the residual
 added in place where fused. 'oplat export --format tinynas' writes the measured rows as a library.
 Exit codes: 0 done; 2 usage; 3 the samples are missing or malformed; 4 a sample that another kernel
 executes; 5 ONNX Runtime, which knows the size of blocks, is not installed; 8 could not write.
 Example: oplat tinynas keys samples.txt --out keys.txt &&
-         oplat profile --keys keys.txt --runtime onnxruntime --table t.oplat)");
+         oplat profile --keys keys.txt --runtime onnxruntime --table t.oplat)"});
   command.runs([flags] { return run_tinynas_keys(*flags); });
 }
 

@@ -55,15 +55,14 @@ void add_tinynas_onnx(const Command& group) {
       .range(std::int64_t{1}, std::int64_t{1'000'000})
       .capture_default_str();
   command.add_option("--out", flags->folder, "folder to write into").type_name("DIR").required();
-  command.footer(
-      R"(
+  command.footer({R"(
 Writes DIR/NAME_bsN.onnx for each batch N and prints the names. NAME is the name of the structure
 file without its extension. The models compute in float32. Weights are random, and the same in every
 run. A stride-2 shortcut is pooled as in the network; at an odd size the pool keeps the remainder,
 where PyTorch's network could not run.
 Exit codes: 0 done; 2 usage; 3 the file is missing, not a structure, or a network that cannot run; 8
 could not write.
-Example: oplat tinynas onnx R50.txt --resolution 224 --batch 1,8 --out models)");
+Example: oplat tinynas onnx R50.txt --resolution 224 --batch 1,8 --out models)"});
   command.runs([flags] { return run_tinynas_onnx(*flags); });
 }
 

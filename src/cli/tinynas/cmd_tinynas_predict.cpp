@@ -130,7 +130,7 @@ void add_tinynas_predict(const Command& group) {
                    "skip malformed rows of the library, and report them");
   add_form<report::ForeignReport>(command, flags->form);
   add_verbosity(command, flags->verbosity);
-  command.footer(kTinynasPredictFooter);
+  command.footer({kTinynasPredictFooter});
   command.runs([flags] { return run_tinynas_predict(*flags); });
 }
 

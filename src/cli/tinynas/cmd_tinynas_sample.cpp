@@ -71,15 +71,14 @@ void add_tinynas_sample(const Command& group) {
       .range(std::int64_t{1}, std::int64_t{1'000'000})
       .capture_default_str();
   command.add_flag("--quiet", flags->quiet, "print no count on stderr");
-  command.footer(
-      R"(
+  command.footer({R"(
 Prints the original's list, in its order and with its duplicates: lines 'Conv_type Batch In_C In_H
 In_W Out_C Kernel Stride ElmtFused 0'. Keys of CONFIG: batch, elmt_fused, filter_size,
 min_feature_size, max_feature_size, number_feature_size, output_channel, stride, type (0 Regular, 1
 Depthwise), channel_ratio (In_C / Out_C). The original keeps only channel counts that are multiples
 of 32. That rule of one device also drops In_C = 3, the first layer of every network.
 Exit codes: 0 done; 2 usage; 3 the configuration is missing or malformed; 8 could not write.
-Example: oplat tinynas sample config.in --channel-multiple 1 --out samples.txt)");
+Example: oplat tinynas sample config.in --channel-multiple 1 --out samples.txt)"});
   command.runs([flags] { return run_tinynas_sample(*flags); });
 }
 

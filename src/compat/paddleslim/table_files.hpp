@@ -11,6 +11,15 @@
 
 namespace oplat::compat::paddleslim {
 
+/// What --table of commands that predict takes of this system, for help.
+inline constexpr std::string_view kTableHelp =
+    R"(
+--table may also be a latency table of PaddleSlim (a pickle, recognised by its bytes). Its rows are
+used as they are. What they lack is estimated by a fit, which is made once and cached under
+$XDG_CACHE_HOME/oplat (or ~/.cache/oplat). A name such as SD710 or RK3288 means the file
+NAME_threads_4_power_mode_0.pkl (4 or --threads) in the current folder or in those of $OPLAT_TABLES.
+)";
+
 /// A table by the hardware that it is of.
 struct TableName {
   std::string hardware;
