@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 #include <unordered_set>
 
@@ -32,9 +33,9 @@ constexpr std::int64_t kMaxStoredCopies = 1024;
 /// holds it: it is timed again now and then, for this share of the time, and the shortest counts
 /// (docs/adr/0046).
 constexpr double kEmptyCallShare = 0.05;
-constexpr double kLeastSecondsBetweenEmptyCalls = 1;
+constexpr double kMinSecondsBetweenEmptyCalls = 1;
 /// At the end, until one found its core alone; each takes 0.1 to 0.5 s.
-constexpr double kMostSecondsOfLastEmptyCalls = 4;
+constexpr double kMaxSecondsOfLastEmptyCalls = 4;
 /// Share of a budget that whole models may take before the kernels had their passes.
 constexpr double kMaxForModels = 0.5;
 
@@ -95,7 +96,7 @@ class CampaignRun {
   Result<bool> add_empty_call();   ///< false: what was known stands
   Result<bool> take_empty_call();  ///< likewise
   /// Makes sure that one timing had its core alone and at full clock, as far as possible in
-  /// kMostSecondsOfLastEmptyCalls, and stores whether one had. `fastest_ns`: of the compute
+  /// kMaxSecondsOfLastEmptyCalls, and stores whether one had. `fastest_ns`: of the compute
   /// reference in all blocks.
   Status settle_empty_call(const std::optional<double>& fastest_ns);
   Status store_campaign();
@@ -178,7 +179,7 @@ void CampaignRun::tell(Phase phase, const CampaignRow* row) {
     state.done += each.attempts();
     left += forecast_.blocks_left(each);
   }
-  state.total = state.done + static_cast<std::int64_t>(left + 0.5);
+  state.total = state.done + std::llround(left);
   state.eta_seconds = forecast_.seconds_left(rows_.all);
   if (request_.budget_seconds) {
     state.eta_seconds = std::clamp(*request_.budget_seconds - elapsed(), 0.0, *state.eta_seconds);
@@ -236,7 +237,7 @@ Result<bool> CampaignRun::add_empty_call() {
   const double before = now();
   OPLAT_TRY(timed, take_empty_call());
   empty_call_due_ =
-      now() + std::max(kLeastSecondsBetweenEmptyCalls, (now() - before) / kEmptyCallShare);
+      now() + std::max(kMinSecondsBetweenEmptyCalls, (now() - before) / kEmptyCallShare);
   return timed;
 }
 
@@ -492,7 +493,7 @@ Status CampaignRun::settle_empty_call(const std::optional<double>& fastest_ns) {
   };
   const double begin = now();
   bool timed = false;
-  while (!is_settled() && now() - begin < kMostSecondsOfLastEmptyCalls) {
+  while (!is_settled() && now() - begin < kMaxSecondsOfLastEmptyCalls) {
     interrupted_ = stop_asked();
     if (interrupted_) return {};
     const double before = now();

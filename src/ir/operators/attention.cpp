@@ -58,10 +58,15 @@ std::optional<double> flops_attention(const Key& key) {
 /// Number of keys: of [batch, steps, hidden], of packed [batch, steps, heads, 2, head size], or of
 /// a cache of another attention, [batch, heads, steps, head size].
 std::optional<std::int64_t> key_steps(const TensorEntry* keys) {
-  const auto size = rank(keys);
-  if (size == 3 || size == 5) return dim(keys, 1);
-  if (size == 4) return dim(keys, 2);
-  return std::nullopt;
+  switch (rank(keys).value_or(0)) {
+    case 3:
+    case 5:
+      return dim(keys, 1);
+    case 4:
+      return dim(keys, 2);
+    default:
+      return std::nullopt;
+  }
 }
 
 /// Query [batch, steps, hidden], or query, key and value packed as [batch, steps, heads, 3, head

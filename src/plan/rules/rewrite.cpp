@@ -120,8 +120,10 @@ void replace(WorkGraph& graph, const Rule& rule, const Match& match) {
   for (std::size_t i = 0; i < match.size(); ++i) {
     if (rule.kind != Rule::Kind::Keep || i != rule.base) graph.remove(match[i]);
   }
-  if (rule.kind == Rule::Kind::Keep) graph.replace(match[rule.base], std::move(made));
-  if (rule.kind == Rule::Kind::Make) graph.add(std::move(made));
+  if (rule.kind == Rule::Kind::Keep)
+    graph.replace(match[rule.base], std::move(made));
+  else if (rule.kind == Rule::Kind::Make)
+    graph.add(std::move(made));
 }
 
 bool any_marked(const WorkGraph& graph, const std::string& attribute) {

@@ -196,7 +196,7 @@ Result<std::string> profile_run(const Api& api, const formats::onnx::Model& mode
     bool was_ended = false;
     if (bounded_runs < kMaxBoundedRuns) {
       auto ended = session->run_within(growth);
-      if (!ended) OPLAT_CHECK(with_made_up(fail(std::move(ended).error()), inputs));
+      if (!ended) OPLAT_CHECK(with_made_up(fail(ended.error()), inputs));
       was_ended = *ended;
     } else {
       OPLAT_CHECK(with_made_up(session->run(), inputs));

@@ -87,7 +87,8 @@ std::vector<std::int64_t> integers_as(std::string_view bytes) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     T number;
     std::memcpy(&number, bytes.data() + i * sizeof(T), sizeof(T));
-    numbers[i] = static_cast<std::int64_t>(number);
+    // An int8 is a number here, not a character.
+    numbers[i] = static_cast<std::int64_t>(number);  // NOLINT(bugprone-signed-char-misuse)
   }
   return numbers;
 }
