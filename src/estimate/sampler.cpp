@@ -17,6 +17,7 @@
 namespace oplat::estimate {
 namespace {
 
+constexpr std::size_t kMostExactOfRound = 4500;
 constexpr std::size_t kMaxAtRandom = 500;
 /// Chosen by variance: all up to two thirds of the budget, but not so many that choosing takes
 /// longer than measuring.
@@ -61,7 +62,8 @@ Goals goals_of(std::size_t budget) {
 /// All candidates as the answers so far show them.
 struct Sampler::View {
   std::vector<std::size_t> told;
-  Matrix shapes;  ///< of all candidates
+  Matrix shapes;                        ///< of all candidates
+  std::vector<std::uint32_t> families;  ///< of all candidates
   Scaler scaler;
   std::vector<double> u;          ///< ln(time / bound) of those told
   std::vector<double> log_bound;  ///< ln of the bound in ns, of all candidates
@@ -73,7 +75,9 @@ struct Sampler::View {
     return out;
   }
   [[nodiscard]] Points points(std::span<const std::size_t> rows) const {
-    return scaler.points(part(rows));
+    Points points = scaler.points(part(rows));
+    for (const std::size_t row : rows) points.families.push_back(families[row]);
+    return points;
   }
 };
 
@@ -231,6 +235,7 @@ Sampler::View Sampler::view() const {
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     // A candidate whose numbers are not those of its slice is at the slice's origin.
     const Point point = space.place(candidates_[i]).value_or(Point{});
+    view.families.push_back(point.family);
     view.log_bound.push_back(std::log(machine.bound_ns(candidates_[i].work)));
     shape_features(candidates_[i], point, space.axes(), machine, view.log_bound.back(),
                    view.shapes.row(i));
@@ -249,6 +254,8 @@ Gaussian::Options smooth_options(const LearnRequest& request) {
   options.steps = std::max(2, static_cast<int>(request.effort * kKernelSteps));
   options.rows_of_kernel = kRowsOfKernel;
   options.leave_out = false;
+  // A round is chosen while the device waits.
+  options.most_exact = kMostExactOfRound;
   return options;
 }
 

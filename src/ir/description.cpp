@@ -113,10 +113,24 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {
     description->contraction = info->contraction(key);
   }
+  if (description->contraction && description->work.flops)
+    *description->work.flops *= description->contraction->share_inside;
   return description;
 }
 
 }  // namespace
+
+std::string_view family_of(std::string_view slice) {
+  constexpr std::string_view kFused = "Fused";
+  const std::string_view kernel = slice.substr(0, slice.find(' '));
+  const std::size_t colon = kernel.rfind(':');
+  if (colon == std::string_view::npos) return kernel;
+  // A blocked layout has algorithms of its own; ONNX Runtime's fused operators are ONNX's.
+  const std::string_view domain = kernel.substr(0, colon);
+  if (!domain.empty() && domain != "com.microsoft") return kernel;
+  const std::string_view op = kernel.substr(colon + 1);
+  return op.starts_with(kFused) ? op.substr(kFused.size()) : op;
+}
 
 std::optional<Description> describe(const Key& key, const Catalogue& catalogue) {
   // Where tables of another system say less of a kernel, it stands where their rows stand.

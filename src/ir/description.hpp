@@ -27,6 +27,9 @@ struct Contraction {
   double kernel_h = 1;
   double kernel_w = 1;
   double stride = 1;
+  /// Of the products that a window of [kernel_h, kernel_w] has, those that are computed; less than
+  /// 1 where a runtime passes over the padding.
+  double share_inside = 1;
 };
 
 /// Keys of one slice differ in their numbers alone, so that interpolation between them has a
@@ -37,9 +40,14 @@ struct Description {
   std::vector<double> numbers;
   /// the catalogue's own numbers, which mean the same in every slice of the family
   bool aligned = false;
+  /// What is executed: `flops` without the products with padding that are passed over.
   Work work;
   std::optional<Contraction> contraction;
 };
+
+/// The operator that a slice is of, without what fuses an activation or a sum: slices of a family
+/// compute the same, each in its own form.
+std::string_view family_of(std::string_view slice);
 
 /// Numbers in the catalogue's own order where it knows the operator (convolutions: see
 /// kConvolutionNumbers), else every dimension and every whole number among the attributes, in order

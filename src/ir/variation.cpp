@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Drawing sizes, and what results follow from them.
 ///
-/// Two kinds of operators are varied. Convolutions and pools have roles for their dimensions:
+/// Three kinds of operators are varied. Convolutions and pools have roles for their dimensions:
 /// channels in and out, groups, places of an image, whose number in the result follows from window,
-/// stride and padding. All others have none: equal numbers are taken as one size, which changes
+/// stride and padding; some convolutions get another window, dilation or number of groups, too.
+/// Recurrent layers have a length, a batch, an input and a hidden size, in multiples of which their
+/// weights come. All others have no roles: equal numbers are taken as one size, which changes
 /// wherever it stands. That is right for products, sums, normalisations and transpositions, where
 /// each dimension of a result is one of an operand.
 ///
@@ -32,6 +34,13 @@ using Numbers = std::vector<std::int64_t>;
 constexpr std::int64_t kMostKept = 4;
 constexpr std::int64_t kMaxUnit = 16;
 constexpr double kKept = 1.0 / 3;
+/// Convolutions that get another form. Which forms networks have differs more between designers
+/// than sizes do, and each is a kernel of its own in a library.
+constexpr double kOtherForm = 0.25;
+constexpr std::array<std::int64_t, 4> kWindows = {3, 5, 7, 9};
+constexpr std::array<std::int64_t, 5> kSignalWindows = {3, 5, 9, 17, 33};
+constexpr std::array<std::int64_t, 4> kDilations = {2, 4, 8, 16};
+constexpr std::array<std::int64_t, 5> kGroups = {2, 4, 8, 16, 32};
 constexpr double kMostFlops = 2147483648.0;
 constexpr double kMostBytes = 268435456.0;
 constexpr std::int64_t kMaxSize = 1 << 20;
@@ -115,6 +124,7 @@ class WindowVariation {
       filters_ = together ? channels_ : drawn(out, unit_of(out), spread, random) * group_;
     }
     draw_space(spread, random);
+    if (window_.weights && random.uniform() < kOtherForm) draw_form(random);
     return write();
   }
 
@@ -169,6 +179,68 @@ class WindowVariation {
     return out;
   }
 
+  /// Pads that keep the size of the image at stride 1.
+  [[nodiscard]] Numbers keeping() const {
+    Numbers pads(2 * kernel_.size());
+    for (std::size_t i = 0; i < kernel_.size(); ++i) {
+      const std::int64_t reach = dilations_[i] * (kernel_[i] - 1);
+      pads[i] = reach / 2;
+      pads[kernel_.size() + i] = reach - reach / 2;
+    }
+    return pads;
+  }
+
+  /// Another window, dilation or number of groups, where the kernel's own leaves room for it.
+  void draw_form(base::Random& random) {
+    const auto one_of = [&](const auto& choices) {
+      return choices[random.below(std::size(choices))];
+    };
+    const bool square = std::all_of(kernel_.begin(), kernel_.end(),
+                                    [&](std::int64_t size) { return size == kernel_.front(); });
+    const bool keeps = pads_ == keeping();
+    const bool plain = std::all_of(strides_.begin(), strides_.end(),
+                                   [](std::int64_t stride) { return stride == 1; });
+    const std::size_t form = random.below(3);
+    if (form == 0 && square && keeps && kernel_.front() > 1) {
+      const std::int64_t size = kernel_.size() == 1 ? one_of(kSignalWindows) : one_of(kWindows);
+      std::fill(kernel_.begin(), kernel_.end(), size);
+      pads_ = keeping();
+    } else if (form == 1 && plain && keeps && kernel_.front() > 1) {
+      std::fill(dilations_.begin(), dilations_.end(), one_of(kDilations));
+      pads_ = keeping();
+    } else if (form == 2) {
+      draw_groups(one_of(kGroups), random);
+    }
+  }
+
+  [[nodiscard]] std::int64_t block() const {
+    const Value* value = key_.tag("block");
+    return value != nullptr && value->integer() != nullptr
+               ? std::max<std::int64_t>(1, *value->integer())
+               : 1;
+  }
+
+  /// Channels of a group fill the blocks of a blocked layout; with others ONNX Runtime leaves a
+  /// convolution as it is (nchwc_transformer.cc), and so does this in half of the cases.
+  void draw_groups(std::int64_t groups, base::Random& random) {
+    unblocked_ = block() > 1 && can_be_unblocked() && random.uniform() < 0.5;
+    const std::int64_t unit = unblocked_ ? 1 : block();
+    if (group_ == 1 && channels_ % (groups * unit) == 0 && filters_ % (groups * unit) == 0) {
+      group_ = groups;
+    } else if (unblocked_ && group_ == channels_ && filters_ == channels_ && channels_ > block()) {
+      channels_ = filters_ = group_ = channels_ - block() / 4;
+    }
+    unblocked_ = unblocked_ && (channels_ / group_) % block() != 0;
+  }
+
+  /// Without a sum to add, and with an activation that all convolutions fuse.
+  [[nodiscard]] bool can_be_unblocked() const {
+    const Value* activation = key_.attribute("activation");
+    const bool common =
+        activation == nullptr || (activation->text() != nullptr && *activation->text() == "Relu");
+    return common && key_.operands.size() <= 3;
+  }
+
   /// Images stay square.
   void draw_space(double spread, base::Random& random) {
     std::map<std::int64_t, std::int64_t> sizes;
@@ -202,6 +274,7 @@ class WindowVariation {
         Numbers weights = *dims;
         weights[0] = filters_;
         weights[1] = channels_ / group_;
+        for (std::size_t d = 0; d < kernel_.size(); ++d) weights[2 + d] = kernel_[d];
         tensor->shape = Shape::of(weights);
       } else if (*dims == result_before) {
         tensor->shape = Shape::of(result);
@@ -218,6 +291,23 @@ class WindowVariation {
       }
     }
     if (group_ != 1) ops::set_attribute(out, "group", Value(group_));
+    if (!window_.weights) return out;
+    ops::set_attribute(out, "kernel_shape", Value::ints(kernel_));
+    ops::set_attribute(out, "pads", Value::ints(pads_));
+    if (key_.attribute("dilations") != nullptr) {
+      ops::set_attribute(out, "dilations", Value::ints(dilations_));
+    } else if (std::any_of(dilations_.begin(), dilations_.end(),
+                           [](std::int64_t dilation) { return dilation != 1; })) {
+      return std::nullopt;
+    }
+    if (unblocked_) {
+      const bool fused = key_.attribute("activation") != nullptr;
+      out.domain = fused ? "com.microsoft" : "";
+      out.op = fused ? "FusedConv" : "Conv";
+      out.since = fused ? 1 : 11;
+      std::erase_if(out.tags, [](const NamedValue& tag) { return tag.first == "block"; });
+    }
+    out.canonicalise();
     return out;
   }
 
@@ -227,7 +317,59 @@ class WindowVariation {
   std::int64_t channels_ = 1;
   std::int64_t filters_ = 1;
   std::int64_t group_ = 1;
+  bool unblocked_ = false;
 };
+
+/// Gates of a recurrent layer; std::nullopt for other operators.
+std::optional<std::int64_t> gates_of(const Key& key) {
+  if (!key.domain.empty()) return std::nullopt;
+  if (key.op == "LSTM") return 4;
+  if (key.op == "GRU") return 3;
+  if (key.op == "RNN") return 1;
+  return std::nullopt;
+}
+
+/// X [length, batch, input], W [directions, gates * hidden, input], R [.., gates * hidden, hidden],
+/// B [.., 2 * gates * hidden], lengths [batch], first states [directions, batch, hidden]; results Y
+/// [length, directions, batch, hidden] and last states. Peepholes and layout 1 are left alone.
+std::optional<Key> vary_recurrent(const Key& key, std::int64_t gates, double spread,
+                                  base::Random& random) {
+  constexpr std::size_t kPeepholes = 7;
+  const auto image = dims_of(key.operand(0));
+  const auto hidden_before = ops::integer(key, "hidden_size");
+  const auto weights = dims_of(key.operand(1));
+  if (!image || image->size() != 3 || !hidden_before || !weights || weights->size() != 3 ||
+      ops::integer(key, "layout").value_or(0) != 0 || key.operand(kPeepholes) != nullptr)
+    return std::nullopt;
+  const std::int64_t directions = weights->front();
+  const std::int64_t length = drawn((*image)[0], 1, spread, random);
+  const std::int64_t batch = (*image)[1];
+  const std::int64_t hidden = drawn(*hidden_before, unit_of(*hidden_before), spread, random);
+  // Stacked layers keep their size.
+  const std::int64_t input = (*image)[2] == *hidden_before
+                                 ? hidden
+                                 : drawn((*image)[2], unit_of((*image)[2]), spread, random);
+  const Numbers states = {directions, batch, hidden};
+  const std::array<Numbers, 7> operands = {Numbers{length, batch, input},
+                                           {directions, gates * hidden, input},
+                                           {directions, gates * hidden, hidden},
+                                           {directions, 2 * gates * hidden},
+                                           {batch},
+                                           states,
+                                           states};
+  Key out = key;
+  for (std::size_t i = 0; i < out.operands.size(); ++i) {
+    if (std::holds_alternative<AliasEntry>(out.operands[i])) return std::nullopt;
+    if (TensorEntry* tensor = tensor_of(out.operands[i])) tensor->shape = Shape::of(operands[i]);
+  }
+  for (std::size_t i = 0; i < out.results.size(); ++i) {
+    if (std::holds_alternative<AliasEntry>(out.results[i])) return std::nullopt;
+    if (TensorEntry* tensor = tensor_of(out.results[i]))
+      tensor->shape = Shape::of(i == 0 ? Numbers{length, directions, batch, hidden} : states);
+  }
+  ops::set_attribute(out, "hidden_size", Value(hidden));
+  return out;
+}
 
 /// Attributes whose numbers are not sizes.
 constexpr std::array<std::string_view, 8> kNoSizes = {"axis", "axes",  "perm",     "stash_type",
@@ -300,8 +442,10 @@ std::optional<Key> vary_linked(const Key& key, double spread, base::Random& rand
 std::optional<Key> vary(const Key& key, double spread, const Catalogue& catalogue,
                         base::Random& random) {
   const auto window = window_of(key);
-  auto out = window ? WindowVariation(key, *window).draw(spread, random)
-                    : vary_linked(key, spread, random);
+  const auto gates = gates_of(key);
+  auto out = window  ? WindowVariation(key, *window).draw(spread, random)
+             : gates ? vary_recurrent(key, *gates, spread, random)
+                     : vary_linked(key, spread, random);
   if (!out || *out == key) return std::nullopt;
   const Work work = ir::work(*out, catalogue);
   if (!work.complete || work.bytes() > kMostBytes || work.flops.value_or(0) > kMostFlops)

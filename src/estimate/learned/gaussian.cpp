@@ -65,6 +65,7 @@ Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKe
   model.mean_ = mean_of(y);
   model.exact_ = y.size() <= options.most_exact;
   model.slices_ = points.slices;
+  model.families_ = points.families;
   model.at_ = points.at.cast<float>();
   const VectorXd deviations = deviations_of(y, model.mean_);
   if (options.leave_out) model.left_out_.resize(y.size());
@@ -82,7 +83,7 @@ void Gaussian::leave_out() {
   for (std::size_t i = 0; i < rows(); ++i) {
     for (std::size_t d = 0; d < row.size(); ++d)
       row[d] = at_(static_cast<Index>(i), static_cast<Index>(d));
-    const Answer near = from_nearest(covariances(row, slices_[i]), nearest(), i);
+    const Answer near = from_nearest(covariances(row, slices_[i], family(i)), nearest(), i);
     if (!exact_) left_out_[i].mean = near.mean;
     left_out_[i].sd = near.sd;
   }
@@ -107,7 +108,8 @@ void Gaussian::fit_exact(const Points& points, const VectorXd& deviations, bool 
   }
 }
 
-VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice) const {
+VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice,
+                               std::uint32_t family) const {
   const auto n = static_cast<Index>(rows());
   std::array<Eigen::ArrayXf, SmoothKernel::kParts> squares;
   squares.fill(Eigen::ArrayXf::Zero(n));
@@ -123,8 +125,13 @@ VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice) c
     const Eigen::ArrayXf r = kRoot3F * squares[c].sqrt();
     out.array() += static_cast<float>(kernel_.parts[c].variance) * (1 + r) * (-r).exp();
   }
+  const auto across = static_cast<float>(kernel_.across);
+  const auto apart = static_cast<float>(kernel_.apart);
   for (Index i = 0; i < n; ++i) {
-    if (slices_[static_cast<std::size_t>(i)] != slice) out(i) *= static_cast<float>(kernel_.across);
+    const auto row = static_cast<std::size_t>(i);
+    if (slices_[row] == slice) continue;
+    out(i) *= across;
+    if (!families_.empty() && families_[row] != family) out(i) *= apart;
   }
   return out;
 }
@@ -154,6 +161,7 @@ Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t
     const Index row = order[static_cast<std::size_t>(i)];
     near.at.row(i) = at_.row(row).cast<double>();
     near.slices.push_back(slices_[static_cast<std::size_t>(row)]);
+    near.families.push_back(family(static_cast<std::size_t>(row)));
     to(i) = static_cast<double>(covariances(row));
     values(i) = values_(row);
   }
@@ -166,8 +174,9 @@ Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t
   return answer;
 }
 
-Gaussian::Answer Gaussian::answer(std::span<const float> at, std::uint32_t slice) const {
-  const VectorXf near = covariances(at, slice);
+Gaussian::Answer Gaussian::answer(std::span<const float> at, std::uint32_t slice,
+                                  std::uint32_t family) const {
+  const VectorXf near = covariances(at, slice, family);
   Answer out = from_nearest(near, nearest(), std::nullopt);
   if (exact_) out.mean = mean_ + near.cast<double>().dot(values_);
   return out;
@@ -180,7 +189,8 @@ std::vector<double> Gaussian::means(const Points& points) const {
     for (std::size_t d = 0; d < row.size(); ++d) {
       row[d] = static_cast<float>(points.at(static_cast<Index>(i), static_cast<Index>(d)));
     }
-    const VectorXf near = covariances(row, points.slices[i]);
+    const VectorXf near =
+        covariances(row, points.slices[i], points.families.empty() ? 0 : points.families[i]);
     out[i] = exact_ ? mean_ + near.cast<double>().dot(values_)
                     : from_nearest(near, nearest(), std::nullopt).mean;
   }
@@ -191,6 +201,7 @@ void Gaussian::save(base::ByteWriter& writer) const {
   writer.u32(exact_ ? 1 : 0);
   writer.f64(mean_);
   writer.f64(kernel_.across);
+  writer.f64(kernel_.apart);
   writer.f64(kernel_.noise);
   writer.u64(columns());
   for (const SmoothKernel::Part& part : kernel_.parts) {
@@ -201,6 +212,7 @@ void Gaussian::save(base::ByteWriter& writer) const {
   for (std::size_t i = 0; i < rows(); ++i) {
     const auto row = static_cast<Index>(i);
     writer.u32(slices_[i]);
+    writer.u32(family(i));
     writer.f64(values_(row));
     for (Index d = 0; d < at_.cols(); ++d) writer.f32(at_(row, d));
   }
@@ -219,9 +231,11 @@ Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
   model.exact_ = exact == 1;
   model.mean_ = reader.f64();
   model.kernel_.across = reader.f64();
+  model.kernel_.apart = reader.f64();
   model.kernel_.noise = reader.f64();
   if (!reader.ok() || exact > 1 || !between(model.mean_, -kMost, kMost) ||
-      !between(model.kernel_.across, 0, 1) || !between(model.kernel_.noise, 0, kMost))
+      !between(model.kernel_.across, 0, 1) || !between(model.kernel_.apart, 0, 1) ||
+      !between(model.kernel_.noise, 0, kMost))
     return broken("its kernel is damaged");
   const std::size_t columns = reader.count(8 * SmoothKernel::kParts);
   for (SmoothKernel::Part& part : model.kernel_.parts) {
@@ -233,12 +247,13 @@ Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
       if (!between(weight, 0, kMost)) return broken("a weight is out of range");
     }
   }
-  const std::size_t rows = reader.count(4 + 8 + 4 * columns);
+  const std::size_t rows = reader.count(4 + 4 + 8 + 4 * columns);
   if (!reader.ok()) return broken("it is cut off");
   model.values_.resize(static_cast<Index>(rows));
   model.at_.resize(static_cast<Index>(rows), static_cast<Index>(columns));
   for (Index row = 0; row < static_cast<Index>(rows); ++row) {
     model.slices_.push_back(reader.u32());
+    model.families_.push_back(reader.u32());
     model.values_(row) = reader.f64();
     bool finite = std::isfinite(model.values_(row));
     for (Index d = 0; d < model.at_.cols(); ++d) {

@@ -27,13 +27,15 @@ namespace oplat::estimate {
 
 class Gaussian {
  public:
+  static constexpr std::uint32_t kNoSlice = 0xFFFFFFFF;
+
   struct Options {
     std::uint64_t seed = 1;
     int steps = 40;  ///< of the search for the kernel
     /// Rows that the kernel is learned from, chosen at random.
     std::size_t rows_of_kernel = 900;
     /// Up to so many rows an answer weighs all of them, above only the nearest.
-    std::size_t most_exact = 4500;
+    std::size_t most_exact = 8000;
     bool leave_out = true;  ///< whether left_out() is wanted
     /// Asked before each step of the search; false ends it, and what comes of it is of no use.
     std::function<bool()> go_on = {};
@@ -57,7 +59,9 @@ class Gaussian {
   [[nodiscard]] const SmoothKernel& kernel() const { return kernel_; }
   [[nodiscard]] bool exact() const { return exact_; }
 
-  [[nodiscard]] Answer answer(std::span<const float> at, std::uint32_t slice) const;
+  /// Of a slice and its family; of no slice (kNoSlice) for a kernel of a slice without rows.
+  [[nodiscard]] Answer answer(std::span<const float> at, std::uint32_t slice,
+                              std::uint32_t family) const;
   /// What answer() would say of each row if that row were not there, the kernel being the same.
   /// Only after a fit that was asked for it.
   [[nodiscard]] std::span<const Answer> left_out() const { return left_out_; }
@@ -72,7 +76,11 @@ class Gaussian {
   /// Deviations of all rows left out, and where not exact() their means.
   void leave_out();
   /// Covariances with all rows.
-  [[nodiscard]] Eigen::VectorXf covariances(std::span<const float> at, std::uint32_t slice) const;
+  [[nodiscard]] Eigen::VectorXf covariances(std::span<const float> at, std::uint32_t slice,
+                                            std::uint32_t family) const;
+  [[nodiscard]] std::uint32_t family(std::size_t row) const {
+    return families_.empty() ? 0 : families_[row];
+  }
   /// From the rows that are nearest by covariance, without the row `but`. Where exact() the mean is
   /// none.
   [[nodiscard]] Answer from_nearest(const Eigen::VectorXf& covariances, std::size_t nearest,
@@ -83,7 +91,8 @@ class Gaussian {
   bool exact_ = true;
   double mean_ = 0;
   std::vector<std::uint32_t> slices_;
-  Eigen::MatrixXf at_;  ///< the rows
+  std::vector<std::uint32_t> families_;  ///< empty: all are of one
+  Eigen::MatrixXf at_;                   ///< the rows
   Eigen::VectorXd
       values_;  ///< exact: what a covariance is multiplied by; else deviations from the mean
   std::vector<Answer> left_out_;

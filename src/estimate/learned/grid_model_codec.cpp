@@ -12,11 +12,8 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr ModelFormat kGridFormat{"oplat.learned", 5, "learned fit", 3};
-/// Fits of before are relative to the machine's bound.
-constexpr std::uint32_t kFirstWithReference = 4;
-/// Fits of before do not say what their reference is of.
-constexpr std::uint32_t kFirstThatSaysOfWhat = 5;
+/// Fits of before describe kernels by other numbers (docs/adr/0060).
+constexpr ModelFormat kGridFormat{"oplat.learned", 6, "learned fit"};
 
 Error broken_grid(std::string_view what) { return kGridFormat.broken(what); }
 
@@ -113,10 +110,8 @@ Result<GridModel> GridModel::load(std::string_view bytes) {
   GridModel model;
   model.machine_ = head.machine;
   model.space_ = std::move(head.space);
-  if (head.number >= kFirstWithReference) {
-    OPLAT_TRY(reference, read_reference(reader, kGridFormat, head.number >= kFirstThatSaysOfWhat));
-    model.reference_ = reference;
-  }
+  OPLAT_TRY(reference, read_reference(reader, kGridFormat));
+  model.reference_ = reference;
   std::vector<Point> points;
   SiteValues values;
   OPLAT_CHECK(read_sites(reader, model.space_.axes(), model.space_.slices(), points, values));

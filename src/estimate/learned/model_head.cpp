@@ -87,15 +87,13 @@ Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format)
   return head;
 }
 
-Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& format,
-                                 bool says_of_what) {
+Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& format) {
   Reference reference;
   for (double& ns : reference.ns_per_unit) {
     ns = reader.f64();
     if (!(ns >= 0 && ns <= kMaxNs)) return fail(format.broken("a reference is out of range"));
   }
-  // Before fits said so, it stood for all work.
-  const std::uint32_t of_all_work = says_of_what ? reader.u32() : 1;
+  const std::uint32_t of_all_work = reader.u32();
   if (of_all_work > 1) return fail(format.broken("a reference has an unknown kind"));
   reference.of_all_work = of_all_work == 1;
   return reference;

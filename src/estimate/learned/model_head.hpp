@@ -44,9 +44,6 @@ Result<FitAge> age_of(std::string_view bytes, const ModelFormat& format);
 Result<std::string_view> unsealed(std::string_view bytes, const ModelFormat& format);
 /// From the beginning of what unsealed() gave.
 Result<ModelHead> read_head(base::ByteReader& reader, const ModelFormat& format);
-/// `says_of_what`: behind the parts stands whether it is of all work; formats of before had no such
-/// number.
-Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& format,
-                                 bool says_of_what);
+Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& format);
 
 }  // namespace oplat::estimate

@@ -69,6 +69,7 @@ void put_product(Writer& writer, const ir::Contraction& p) {
   writer.put(p.kernel_h * p.kernel_w);
   writer.put(p.stride);
   writer.put(std::log(rows) - std::log(p.out_c));
+  writer.put(std::log(p.share_inside));
 }
 
 void put_tiles(Writer& writer, const ir::Contraction& p, const Machine& machine) {

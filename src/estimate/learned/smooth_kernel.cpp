@@ -35,15 +35,23 @@ MatrixXd distances(const VectorXd& weights, const MatrixXd& a, const MatrixXd& b
   return out;
 }
 
-void damp(MatrixXd& k, const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b,
-          double across) {
+bool other_family(const Points& a, std::size_t i, const Points& b, std::size_t j) {
+  return !a.families.empty() && !b.families.empty() && a.families[i] != b.families[j];
+}
+
+void damp(MatrixXd& k, const Points& a, const Points& b, double across, double apart) {
   for (Index j = 0; j < k.cols(); ++j) {
-    const std::uint32_t slice = b[static_cast<std::size_t>(j)];
+    const auto of_b = static_cast<std::size_t>(j);
     for (Index i = 0; i < k.rows(); ++i) {
-      if (a[static_cast<std::size_t>(i)] != slice) k(i, j) *= across;
+      const auto of_a = static_cast<std::size_t>(i);
+      if (a.slices[of_a] == b.slices[of_b]) continue;
+      k(i, j) *= other_family(a, of_a, b, of_b) ? across * apart : across;
     }
   }
 }
+
+double of_odds(double log_odds) { return 1 / (1 + std::exp(-log_odds)); }
+double log_odds_of(double share) { return std::log(share / (1 - share)); }
 
 }  // namespace
 
@@ -53,6 +61,7 @@ Points Points::chosen(std::span<const std::size_t> rows) const {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     out.at.row(static_cast<Index>(i)) = at.row(static_cast<Index>(rows[i]));
     out.slices.push_back(slices[rows[i]]);
+    if (!families.empty()) out.families.push_back(families[rows[i]]);
   }
   return out;
 }
@@ -63,7 +72,7 @@ MatrixXd SmoothKernel::between(const Points& a, const Points& b) const {
     const MatrixXd r = distances(part.weights, a.at, b.at);
     out.array() += part.variance * (1 + r.array()) * (-r.array()).exp();
   }
-  damp(out, a.slices, b.slices, across);
+  damp(out, a, b, across, apart);
   return out;
 }
 
@@ -84,7 +93,7 @@ MatrixXd inverse_of_lower(const MatrixXd& lower) {
 
 VectorXd parameters_of(const SmoothKernel& kernel) {
   const Index columns = kernel.parts[0].weights.size();
-  VectorXd out(static_cast<Index>(SmoothKernel::kParts) * (1 + columns) + 2);
+  VectorXd out(static_cast<Index>(SmoothKernel::kParts) * (1 + columns) + 3);
   Index at = 0;
   for (const SmoothKernel::Part& part : kernel.parts) {
     out(at) = std::log(part.variance);
@@ -92,7 +101,8 @@ VectorXd parameters_of(const SmoothKernel& kernel) {
     at += 1 + columns;
   }
   out(at) = std::log(kernel.noise);
-  out(at + 1) = std::log(kernel.across / (1 - kernel.across));
+  out(at + 1) = log_odds_of(kernel.across);
+  out(at + 2) = log_odds_of(kernel.apart);
   return out;
 }
 
@@ -105,7 +115,8 @@ SmoothKernel kernel_of(const VectorXd& parameters, Index columns) {
     at += 1 + columns;
   }
   kernel.noise = std::exp(parameters(at));
-  kernel.across = 1 / (1 + std::exp(-parameters(at + 1)));
+  kernel.across = of_odds(parameters(at + 1));
+  kernel.apart = of_odds(parameters(at + 2));
   return kernel;
 }
 
@@ -120,7 +131,7 @@ double misfit(const VectorXd& parameters, const Points& points, const VectorXd& 
   for (std::size_t c = 0; c < SmoothKernel::kParts; ++c) {
     const MatrixXd r = distances(kernel.parts[c].weights, points.at, points.at);
     falls[c] = kernel.parts[c].variance * (-r.array()).exp();
-    damp(falls[c], points.slices, points.slices, kernel.across);
+    damp(falls[c], points, points, kernel.across, kernel.apart);
     covariances[c] = falls[c].array() * (1 + r.array());
     sum += covariances[c];
   }
@@ -139,6 +150,7 @@ double misfit(const VectorXd& parameters, const Points& points, const VectorXd& 
   double value = 0.5 * y.dot(solved) + lower.diagonal().array().log().sum();
   Index at = 0;
   double other_slices = 0;
+  double other_families = 0;
   for (std::size_t c = 0; c < SmoothKernel::kParts; ++c) {
     gradient(at) = 0.5 * slope.cwiseProduct(covariances[c]).sum();
     const MatrixXd weighted = slope.cwiseProduct(falls[c]);
@@ -154,16 +166,19 @@ double misfit(const VectorXd& parameters, const Points& points, const VectorXd& 
     }
     for (Index j = 0; j < points.size(); ++j) {
       for (Index i = 0; i < points.size(); ++i) {
-        if (points.slices[static_cast<std::size_t>(i)] ==
-            points.slices[static_cast<std::size_t>(j)])
-          continue;
-        other_slices += slope(i, j) * covariances[c](i, j);
+        const auto a = static_cast<std::size_t>(i);
+        const auto b = static_cast<std::size_t>(j);
+        if (points.slices[a] == points.slices[b]) continue;
+        const double part = slope(i, j) * covariances[c](i, j);
+        other_slices += part;
+        if (other_family(points, a, points, b)) other_families += part;
       }
     }
     at += 1 + columns;
   }
   gradient(at) = 0.5 * kernel.noise * slope.trace();
   gradient(at + 1) = 0.5 * other_slices * (1 - kernel.across);
+  gradient(at + 2) = 0.5 * other_families * (1 - kernel.apart);
   return value;
 }
 
@@ -180,6 +195,7 @@ SmoothKernel learn_kernel(const Points& points, const VectorXd& y, int steps,
   }
   start.noise = 0.02 * variance;
   start.across = 0.88;
+  start.apart = 0.8;
   DescentBounds bounds;
   VectorXd parameters = parameters_of(start);
   bounds.low = VectorXd::Constant(parameters.size(), -14);

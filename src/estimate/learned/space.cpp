@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <tuple>
 
 #include "base/result.hpp"
 #include "base/text.hpp"
@@ -67,8 +68,12 @@ double number_at(double coordinate) {
   return coordinate > 0.5 * kBelowAll ? std::exp(coordinate) : coordinate - kBelowAll;
 }
 
-/// The operator that a slice is of.
-std::string_view family(std::string_view slice) { return slice.substr(0, slice.find(' ')); }
+/// What kind of the operator a slice is of, where the catalogue says it ("depthwise").
+std::string_view kind_of(std::string_view slice) {
+  const std::size_t first = slice.find(' ');
+  if (first == std::string_view::npos) return {};
+  return slice.substr(first + 1, slice.find(' ', first + 1) - first - 1);
+}
 
 std::optional<std::uint32_t> index_below(std::string_view word, std::size_t limit) {
   const auto number = base::parse_int(word);
@@ -146,20 +151,28 @@ Space Space::learn(std::span<const ir::Description> rows) {
 
 void Space::add(const std::string& text, Slice slice) {
   slice.id = static_cast<std::uint32_t>(slices_.size());
+  slice.family =
+      families_.emplace(ir::family_of(text), static_cast<std::uint32_t>(families_.size()))
+          .first->second;
   axes_ = std::max(axes_, slice.axes.size());
   slices_.emplace(text, std::move(slice));
 }
 
 const Space::Slice* Space::relative_of(const ir::Description& description) const {
   if (!description.aligned) return nullptr;
+  // One of its kind if there is any; of those the richest has most to tell, and the one of the
+  // smaller number among equals.
+  using Rank = std::tuple<bool, std::int64_t, std::int64_t>;
+  const std::string_view family = ir::family_of(description.slice);
   const Slice* best = nullptr;
+  Rank best_rank;
   for (const auto& [text, slice] : slices_) {
-    if (!slice.aligned || family(text) != family(description.slice)) continue;
-    // The richest slice has most to tell; the one of the smaller number among equals.
-    const auto rank = [](const Slice& each) {
-      return std::pair(each.rows, -static_cast<std::int64_t>(each.id));
-    };
-    if (best == nullptr || rank(slice) > rank(*best)) best = &slice;
+    if (!slice.aligned || ir::family_of(text) != family) continue;
+    const Rank rank{kind_of(text) == kind_of(description.slice), slice.rows,
+                    -static_cast<std::int64_t>(slice.id)};
+    if (best != nullptr && rank <= best_rank) continue;
+    best = &slice;
+    best_rank = rank;
   }
   return best;
 }
@@ -199,6 +212,8 @@ std::optional<Point> Space::place(const ir::Description& description) const {
   if (slice == nullptr) return std::nullopt;
   Point point;
   point.slice = slice->id;
+  point.family = slice->family;
+  point.relative = home.relative;
   point.strange = home.relative || !slice->holds(description.numbers);
   for (std::size_t i = 0; i < slice->axes.size(); ++i) {
     const Slice::Axis& axis = slice->axes[i];

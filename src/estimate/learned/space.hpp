@@ -20,6 +20,9 @@ inline constexpr std::size_t kMaxAxes = 12;
 /// Coordinates are logarithms, so that what doubles a size is one step wherever it starts.
 struct Point {
   std::uint32_t slice = 0;
+  std::uint32_t family = 0;  ///< of the slice (ir::family_of)
+  /// The slice has no row: `slice` is another one of the family, in which its numbers have a place.
+  bool relative = false;
   std::array<double, kMaxAxes> at{};  ///< axes that the slice does not have stay 0
   /// Differs from every row in what all rows have in common, so that nothing measured stands next
   /// to it.
@@ -63,6 +66,7 @@ class Space {
  private:
   struct Slice {
     std::uint32_t id = 0;
+    std::uint32_t family = 0;
     std::size_t numbers = 0;
     std::int64_t rows = 0;
     /// The number on an axis, and the coordinates between which the rows lie.
@@ -95,6 +99,7 @@ class Space {
   [[nodiscard]] const Slice* relative_of(const ir::Description& description) const;
 
   std::unordered_map<std::string, Slice> slices_;
+  std::unordered_map<std::string, std::uint32_t> families_;
   std::size_t axes_ = 0;
 };
 

@@ -92,6 +92,7 @@ std::array<float, SparseModel::kMembers> best_shares(
 }  // namespace
 
 struct SparseModel::Rows {
+  std::vector<std::uint32_t> families;
   Matrix shapes;
   std::vector<double> u;  ///< ln(time / reference)
   std::vector<float> truth;
@@ -115,6 +116,7 @@ SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows,
   for (std::size_t i = 0; i < sites.points.size(); ++i) {
     const ir::Description& description = sites.descriptions[i];
     const double log_rule = log_reference(model.reference_, model.machine_, description);
+    out.families.push_back(sites.points[i].family);
     out.u.push_back(sites.log_ns[i] - log_rule);
     out.truth.push_back(static_cast<float>(out.u.back()));
     shape_features(description, sites.points[i], model.space_.axes(), model.machine_, log_rule,
@@ -154,7 +156,9 @@ Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows,
     return !stop;
   };
   model.scaler_ = Scaler::learn(sites.shapes);
-  model.gaussian_ = Gaussian::learn(model.scaler_.points(sites.shapes), sites.u, smooth);
+  Points points = model.scaler_.points(sites.shapes);
+  points.families = sites.families;
+  model.gaussian_ = Gaussian::learn(points, sites.u, smooth);
   // A search that found its minimum early leaves steps out.
   for (; !stop && searched < smooth.steps; ++searched) stop = !steps.step();
   if (stop) return stopped();
@@ -279,14 +283,18 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   }
   std::vector<float> scaled(scaler_.columns().size());
   scaler_.write(shape, scaled);
-  const Gaussian::Answer smooth = gaussian_.answer(scaled, point->slice);
+  const Gaussian::Answer smooth =
+      gaussian_.answer(scaled, point->relative ? Gaussian::kNoSlice : point->slice, point->family);
   std::array<float, kCorrectionFeatures> corrected;
   put_correction(shape, smooth, corrected);
   values[kSmooth] = static_cast<float>(smooth.mean);
   values[kCorrected] = values[kSmooth] + correction_.value(corrected);
   answer.log_ns = log_rule + static_cast<double>(mixed(values));
   const float spread = spread_.value(spread_features(shape, smooth.sd, values));
-  answer.sd_log = spread_at(*point, static_cast<double>(spread_factor_ * std::exp(spread)));
+  double sd = static_cast<double>(spread_factor_ * std::exp(spread));
+  // Left-out rows, of which the spread is learned, had others of their slice.
+  if (point->relative) sd = std::max(sd, smooth.sd);
+  answer.sd_log = spread_at(*point, sd);
   return answer;
 }
 

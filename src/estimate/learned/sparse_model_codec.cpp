@@ -11,9 +11,8 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr ModelFormat kSparseFormat{"oplat.sparse", 3, "sparse fit", 2};
-/// Fits of before are relative to the machine's bound.
-constexpr std::uint32_t kFirstWithReference = 3;
+/// Fits of before describe kernels by other numbers (docs/adr/0060).
+constexpr ModelFormat kSparseFormat{"oplat.sparse", 4, "sparse fit"};
 
 tl::unexpected<Error> broken_sparse(std::string_view what) {
   return fail(kSparseFormat.broken(what));
@@ -59,10 +58,8 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   SparseModel model;
   model.machine_ = head.machine;
   model.space_ = std::move(head.space);
-  if (head.number >= kFirstWithReference) {
-    OPLAT_TRY(reference, read_reference(reader, kSparseFormat, true));
-    model.reference_ = reference;
-  }
+  OPLAT_TRY(reference, read_reference(reader, kSparseFormat));
+  model.reference_ = reference;
   std::vector<Scaler::Column> columns(reader.count(16));
   for (Scaler::Column& column : columns) {
     column.feature = reader.u32();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Numbers of two-dimensional convolutions.
+/// Numbers of convolutions of images and signals.
 #include "ir/operators/convolution_description.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -13,11 +14,33 @@ namespace {
 /// Up to so many channels an input is an image, whose kernels are of their own kind.
 constexpr double kImageChannels = 4;
 
-/// The two numbers of a list attribute, or `other` twice.
-std::pair<double, double> pair_of(const Key& key, std::string_view name, double other) {
+/// Along the height and the width of an image. A signal is an image of one row, as the runtimes'
+/// libraries take it.
+struct Along {
+  double height = 1;
+  double width = 1;
+};
+
+/// Of a list attribute, `other` where it says nothing of a dimension.
+Along along(const Key& key, std::string_view name, double other) {
   const auto list = integers(key, name);
+  if (list && list->size() == 1) return {other, static_cast<double>(list->front())};
   if (!list || list->size() != 2) return {other, other};
   return {static_cast<double>((*list)[0]), static_cast<double>((*list)[1])};
+}
+
+/// Places of a window of `kernel` that lie inside an operand of `size`, mean over results.
+double places_inside(double size, double results, double kernel, double stride, double dilation,
+                     double pad) {
+  double inside = 0;
+  for (double place = 0; place < kernel; ++place) {
+    // Results whose place is not before the operand, nor behind it.
+    const double shift = place * dilation - pad;
+    const double first = std::max(0.0, std::ceil(-shift / stride));
+    const double last = std::min(results - 1, std::floor((size - 1 - shift) / stride));
+    inside += std::max(0.0, last - first + 1);
+  }
+  return inside / results;
 }
 
 /// Everything about the key that the numbers leave out.
@@ -63,22 +86,29 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   const TensorEntry* x = key.operand(0);
   const TensorEntry* w = key.operand(weights);
   const TensorEntry* y = key.result(0);
-  if (rank(x) != 4U || rank(w) != 4U || rank(y) != 4U) return std::nullopt;
-  const int channel = channels_last ? 3 : 1;
+  const auto dimensions = rank(x);
+  if ((dimensions != 3U && dimensions != 4U) || rank(w) != dimensions || rank(y) != dimensions)
+    return std::nullopt;
+  const bool signal = dimensions == 3U;
+  const int channel = channels_last ? static_cast<int>(*dimensions) - 1 : 1;
   const int height = channels_last ? 1 : 2;
-  const int filter_channel = filters_last ? 3 : 1;
+  const int filter_channel = filters_last ? static_cast<int>(*dimensions) - 1 : 1;
   const int filter_height = filters_last ? 1 : 2;
+  const int to_width = signal ? 0 : 1;
+  const auto height_of = [&](const TensorEntry* tensor, int at) {
+    return signal ? std::optional<std::int64_t>(1) : dim(tensor, at);
+  };
   double sizes[11];
   const std::optional<std::int64_t> dims[] = {dim(x, 0),
                                               dim(x, channel),
-                                              dim(x, height),
-                                              dim(x, height + 1),
+                                              height_of(x, height),
+                                              dim(x, height + to_width),
                                               dim(y, channel),
-                                              dim(y, height),
-                                              dim(y, height + 1),
+                                              height_of(y, height),
+                                              dim(y, height + to_width),
                                               dim(w, filter_channel),
-                                              dim(w, filter_height),
-                                              dim(w, filter_height + 1),
+                                              height_of(w, filter_height),
+                                              dim(w, filter_height + to_width),
                                               integer(key, "group").value_or(1)};
   for (std::size_t i = 0; i < std::size(dims); ++i) {
     if (!dims[i] || *dims[i] < 1) return std::nullopt;
@@ -86,8 +116,8 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   }
   const auto& [batch, in_c, in_h, in_w, out_c, out_h, out_w, filter_c, kernel_h, kernel_w, group] =
       sizes;
-  const auto [stride, stride_w] = pair_of(key, "strides", 1);
-  const auto [dilation, dilation_w] = pair_of(key, "dilations", 1);
+  const Along stride = along(key, "strides", 1);
+  const Along dilation = along(key, "dilations", 1);
   const auto pads = integers(key, "pads");
   const bool depthwise = group > 1 && filter_c == 1 && group == in_c;
   const bool image = !depthwise && filter_c <= kImageChannels && group == 1;
@@ -114,17 +144,29 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   d.numbers[kConvInChannels] = depthwise ? out_c / in_c : image ? in_c : in_c / out_c;
   d.numbers[kConvKernel] = kernel_h;
   d.numbers[kConvKernelAspect] = kernel_w / kernel_h;
-  d.numbers[kConvStride] = stride;
-  d.numbers[kConvDilation] = dilation;
-  // std::nullopt if the padding keeps the size, so that kernels of different sizes differ in one
-  // number alone.
+  d.numbers[kConvStride] = signal ? stride.width : stride.height;
+  d.numbers[kConvDilation] = signal ? dilation.width : dilation.height;
+  // 0 if the padding keeps the size, so that kernels of different sizes differ in one number alone.
   const double padding = pads && !pads->empty() ? static_cast<double>(pads->front()) : 0;
-  const bool keeps_size = std::abs(out_h * stride - in_h) < stride;
-  d.numbers[kConvPad] = keeps_size ? 0 : padding - std::floor(dilation * (kernel_h - 1) / 2);
+  const bool keeps_size = signal ? std::abs(out_w * stride.width - in_w) < stride.width
+                                 : std::abs(out_h * stride.height - in_h) < stride.height;
+  const double reach = signal ? dilation.width * (kernel_w - 1) : dilation.height * (kernel_h - 1);
+  d.numbers[kConvPad] = keeps_size ? 0 : padding - std::floor(reach / 2);
   d.numbers[kConvGroup] = depthwise ? 1 : group;
   d.numbers[kConvResidual] = activations > 1 ? 2 : 1;
-  d.contraction =
-      Contraction{group, batch, filter_c, out_c / group, out_h, out_w, kernel_h, kernel_w, stride};
+  d.contraction = Contraction{group,         batch,    filter_c,
+                              out_c / group, out_h,    out_w,
+                              kernel_h,      kernel_w, signal ? stride.width : stride.height};
+  if (key.domain == kNchwc && !signal) {
+    // Blocked convolutions pass over what lies in the padding (SNCHWC kernels of MLAS).
+    const Along before = pads && pads->size() == 4 ? Along{static_cast<double>((*pads)[0]),
+                                                           static_cast<double>((*pads)[1])}
+                                                   : Along{0, 0};
+    d.contraction->share_inside =
+        places_inside(in_h, out_h, kernel_h, stride.height, dilation.height, before.height) *
+        places_inside(in_w, out_w, kernel_w, stride.width, dilation.width, before.width) /
+        (kernel_h * kernel_w);
+  }
   return d;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Numbers of two-dimensional convolutions (see ir/description.hpp).
+/// Numbers of convolutions of images and signals (see ir/description.hpp).
 #pragma once
 
 #include <optional>
@@ -35,7 +35,8 @@ std::optional<double> flops_per_spread(const Key& key) {
 }
 
 /// `weights`: the operand that holds [M, C/group, height, width], or [M, height, width, C/group] if
-/// `filters_last`. std::nullopt if the convolution is not two-dimensional or a size is unknown.
+/// `filters_last`; a signal has no height. std::nullopt if the convolution has more dimensions or a
+/// size is unknown.
 std::optional<Description> describe_convolution(const Key& key, std::size_t weights,
                                                 bool channels_last, bool filters_last = false);
 

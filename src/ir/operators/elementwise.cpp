@@ -5,6 +5,7 @@
 #include <array>
 
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/forms.hpp"
 #include "ir/operators/list.hpp"
 
 namespace oplat::ir::ops {
@@ -101,7 +102,8 @@ std::vector<OperatorInfo> elementwise() {
                     .op = op,
                     .overwritable = {0},
                     .inert = {"alpha", "beta", "gamma", "lambd", "bias"},
-                    .flops = kOnePerResult});
+                    .flops = kOnePerResult,
+                    .describe = describe_elementwise});
   }
   // MayInplace(0, 0) in core/providers/cpu/math/clip.cc; the bounds are operands or, before version
   // 11, attributes.
@@ -109,43 +111,60 @@ std::vector<OperatorInfo> elementwise() {
                   .op = "Clip",
                   .overwritable = {0},
                   .inert = {"max", "min"},
-                  .flops = kOnePerResult});
+                  .flops = kOnePerResult,
+                  .describe = describe_elementwise});
   // MayInplace(0, 0) in core/providers/cpu/tensor/cast_op.cc, taken where both types have one size.
-  list.push_back({.domain = "", .op = "Cast", .overwritable = {0}, .flops = kOnePerResult});
-  list.push_back({.domain = "", .op = "CastLike", .flops = kOnePerResult});
+  list.push_back({.domain = "",
+                  .op = "Cast",
+                  .overwritable = {0},
+                  .flops = kOnePerResult,
+                  .describe = describe_elementwise});
+  list.push_back(
+      {.domain = "", .op = "CastLike", .flops = kOnePerResult, .describe = describe_elementwise});
   for (const std::string_view op : kFunctions)
-    list.push_back({.domain = "", .op = op, .flops = kOnePerResult});
+    list.push_back(
+        {.domain = "", .op = op, .flops = kOnePerResult, .describe = describe_elementwise});
   for (const std::string_view domain : {std::string_view(), kContrib}) {
     for (const std::string_view op : kQuantisation) {
-      list.push_back(
-          {.domain = domain, .op = op, .unprinted_operands = {0, 2}, .flops = kOnePerResult});
+      list.push_back({.domain = domain,
+                      .op = op,
+                      .unprinted_operands = {0, 2},
+                      .flops = kOnePerResult,
+                      .describe = describe_elementwise});
     }
   }
   for (const std::string_view op : {"QLinearAdd", "QLinearMul"}) {
     list.push_back({.domain = kContrib,
                     .op = op,
                     .unprinted_operands = {0, 2, 3, 5, 7},
-                    .flops = kOnePerResult});
+                    .flops = kOnePerResult,
+                    .describe = describe_elementwise});
   }
   for (const std::string_view op : {"QLinearSigmoid", "QLinearLeakyRelu"}) {
     list.push_back({.domain = kContrib,
                     .op = op,
                     .inert = {"alpha"},
                     .unprinted_operands = {2, 4},
-                    .flops = kOnePerResult});
+                    .flops = kOnePerResult,
+                    .describe = describe_elementwise});
   }
   list.push_back({.domain = kContrib,
                   .op = "QLinearWhere",
                   .unprinted_operands = {1, 3, 4, 6, 8},
-                  .flops = kOnePerResult});
+                  .flops = kOnePerResult,
+                  .describe = describe_elementwise});
   // Exponents 2 and 3 have loops of their own (core/providers/cpu/math/element_wise_ops.cc), so the
   // exponent is printed.
-  list.push_back(
-      {.domain = "", .op = "Pow", .printed_float_operands = {1}, .flops = kOnePerResult});
+  list.push_back({.domain = "",
+                  .op = "Pow",
+                  .printed_float_operands = {1},
+                  .flops = kOnePerResult,
+                  .describe = describe_elementwise});
   // QuickGelu's alpha is printed: where it is 1 the runtime leaves out a pass
   // (contrib_ops/cpu/activations.h), and the kernel takes 0.6 times as long.
   for (const std::string_view op : kContribFunctions)
-    list.push_back({.domain = kContrib, .op = op, .flops = kOnePerResult});
+    list.push_back(
+        {.domain = kContrib, .op = op, .flops = kOnePerResult, .describe = describe_elementwise});
   return list;
 }
 

@@ -3,6 +3,7 @@
 /// activations and requantisation are not counted, as with convolutions.
 #include "ir/operators/matmul.hpp"
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/forms.hpp"
 #include "ir/operators/list.hpp"
 
 namespace oplat::ir::ops {
@@ -37,6 +38,7 @@ OperatorInfo entry(std::string_view domain, std::string_view op,
           .op = op,
           .unprinted_operands = std::move(unprinted),
           .flops = flops,
+          .describe = describe_product,
           .contraction = contraction_of_product};
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/forms.hpp"
 #include "ir/operators/list.hpp"
 
 namespace oplat::ir::ops {
@@ -99,8 +100,9 @@ std::optional<double> flops_roi_align(const Key& key) {
   return *count * static_cast<double>(*ratio) * static_cast<double>(*ratio) * kPlace;
 }
 
-OperatorInfo moving(std::string_view domain, std::string_view op) {
-  return {.domain = domain, .op = op, .flops = no_flops};
+OperatorInfo moving(std::string_view domain, std::string_view op,
+                    std::optional<Description> (*describe)(const Key&) = nullptr) {
+  return {.domain = domain, .op = op, .flops = no_flops, .describe = describe};
 }
 
 }  // namespace
@@ -108,13 +110,19 @@ OperatorInfo moving(std::string_view domain, std::string_view op) {
 std::vector<OperatorInfo> movement() {
   std::vector<OperatorInfo> list;
   for (const std::string_view op :
-       {"Concat", "Split", "Slice", "Gather", "GatherElements", "GatherND", "Pad", "Expand", "Tile",
-        "DepthToSpace", "SpaceToDepth", "ReverseSequence", "Compress", "Shape", "Size",
-        "ConstantOfShape", "EyeLike", "Trilu", "NonZero"}) {
+       {"Slice", "GatherElements", "GatherND", "Pad", "Expand", "Tile", "DepthToSpace",
+        "SpaceToDepth", "ReverseSequence", "Compress", "Shape", "Size", "ConstantOfShape",
+        "EyeLike", "Trilu", "NonZero"}) {
     list.push_back(moving("", op));
   }
-  list.push_back(
-      {.domain = "", .op = "Transpose", .canonicalise = canonicalise_transpose, .flops = no_flops});
+  list.push_back(moving("", "Concat", describe_concat));
+  list.push_back(moving("", "Split", describe_split));
+  list.push_back(moving("", "Gather", describe_gather));
+  list.push_back({.domain = "",
+                  .op = "Transpose",
+                  .canonicalise = canonicalise_transpose,
+                  .flops = no_flops,
+                  .describe = describe_transpose});
   // MayInplace(0, 0) in core/providers/cpu/tensor/scatter.cc and scatter_nd.cc.
   for (const std::string_view op : {"Scatter", "ScatterElements", "ScatterND"}) {
     list.push_back({.domain = "", .op = op, .overwritable = {0}, .flops = no_flops});
@@ -133,7 +141,7 @@ std::vector<OperatorInfo> movement() {
   list.push_back({.domain = "", .op = "OneHot", .printed_float_operands = {1}, .flops = no_flops});
   list.push_back({.domain = "", .op = "NonMaxSuppression", .printed_float_operands = {3, 4}});
   for (const std::string_view op : {"ReorderInput", "ReorderOutput"})
-    list.push_back(moving(kNchwc, op));
+    list.push_back(moving(kNchwc, op, describe_reorder));
   list.push_back({.domain = kNchwc, .op = "Upsample", .flops = flops_resize});
   for (const std::string_view domain : {std::string_view(), kContrib}) {
     list.push_back({.domain = domain, .op = "GridSample", .flops = flops_grid_sample});

@@ -2,6 +2,7 @@
 /// Normalisations and softmax: operations for each element, as the textbook pass over the data does
 /// them. Epsilon and momentum are numbers added to or mixed in and change no work.
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/forms.hpp"
 #include "ir/operators/list.hpp"
 
 namespace oplat::ir::ops {
@@ -35,8 +36,16 @@ std::optional<double> flops_lrn(const Key& key) {
 std::vector<OperatorInfo> normalisation() {
   return {
       // MayInplace(0, 0) in core/providers/cpu/math/softmax.cc, for 32-bit floats.
-      {.domain = "", .op = "Softmax", .overwritable = {0}, .flops = flops_per_result<kSoftmax>},
-      {.domain = "", .op = "LogSoftmax", .overwritable = {0}, .flops = flops_per_result<kSoftmax>},
+      {.domain = "",
+       .op = "Softmax",
+       .overwritable = {0},
+       .flops = flops_per_result<kSoftmax>,
+       .describe = describe_softmax},
+      {.domain = "",
+       .op = "LogSoftmax",
+       .overwritable = {0},
+       .flops = flops_per_result<kSoftmax>,
+       .describe = describe_softmax},
       {.domain = kContrib, .op = "BiasSoftmax", .flops = flops_per_result<kSoftmax + 1>},
       {.domain = kContrib,
        .op = "QLinearSoftmax",
@@ -49,7 +58,8 @@ std::vector<OperatorInfo> normalisation() {
       {.domain = "",
        .op = "LayerNormalization",
        .inert = {"epsilon"},
-       .flops = flops_per_result<kLayerNorm>},
+       .flops = flops_per_result<kLayerNorm>,
+       .describe = describe_layer_norm},
       {.domain = "",
        .op = "InstanceNormalization",
        .inert = {"epsilon"},
@@ -62,21 +72,25 @@ std::vector<OperatorInfo> normalisation() {
       {.domain = "",
        .op = "RMSNormalization",
        .inert = {"epsilon"},
-       .flops = flops_per_result<kRmsNorm>},
+       .flops = flops_per_result<kRmsNorm>,
+       .describe = describe_layer_norm},
       {.domain = "",
        .op = "SimplifiedLayerNormalization",
        .inert = {"epsilon"},
-       .flops = flops_per_result<kRmsNorm>},
+       .flops = flops_per_result<kRmsNorm>,
+       .describe = describe_layer_norm},
       {.domain = "", .op = "LpNormalization", .flops = flops_per_result<kLpNorm>},
       {.domain = "", .op = "LRN", .inert = {"alpha", "beta", "bias"}, .flops = flops_lrn},
       {.domain = kContrib,
        .op = "SkipLayerNormalization",
        .inert = {"epsilon"},
-       .flops = flops_per_result<kSkipLayerNorm>},
+       .flops = flops_per_result<kSkipLayerNorm>,
+       .describe = describe_layer_norm},
       {.domain = kContrib,
        .op = "SkipSimplifiedLayerNormalization",
        .inert = {"epsilon"},
-       .flops = flops_per_result<kSkipRmsNorm>},
+       .flops = flops_per_result<kSkipRmsNorm>,
+       .describe = describe_layer_norm},
       {.domain = kContrib,
        .op = "EmbedLayerNormalization",
        .inert = {"epsilon"},

@@ -2,6 +2,7 @@
 /// Pooling: one operation for each place of the window of every result, places in the padding
 /// included, so that the count depends on few numbers; global pooling: one for each element read.
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/forms.hpp"
 #include "ir/operators/list.hpp"
 #include "ir/operators/window.hpp"
 
@@ -44,9 +45,18 @@ std::vector<OperatorInfo> pooling() {
        .canonicalise = canonicalise_pool<19>,
        .flops = flops_pooling},
       {.domain = "", .op = "LpPool", .canonicalise = canonicalise_pool<18>, .flops = flops_pooling},
-      {.domain = "", .op = "GlobalMaxPool", .flops = flops_per_operand<1>},
-      {.domain = "", .op = "GlobalAveragePool", .flops = flops_per_operand<1>},
-      {.domain = "", .op = "GlobalLpPool", .flops = flops_per_operand<1>},
+      {.domain = "",
+       .op = "GlobalMaxPool",
+       .flops = flops_per_operand<1>,
+       .describe = describe_global_pool},
+      {.domain = "",
+       .op = "GlobalAveragePool",
+       .flops = flops_per_operand<1>,
+       .describe = describe_global_pool},
+      {.domain = "",
+       .op = "GlobalLpPool",
+       .flops = flops_per_operand<1>,
+       .describe = describe_global_pool},
       {.domain = kNchwc,
        .op = "MaxPool",
        .canonicalise = canonicalise_pool<1>,
@@ -55,8 +65,14 @@ std::vector<OperatorInfo> pooling() {
        .op = "AveragePool",
        .canonicalise = canonicalise_pool<1>,
        .flops = flops_pooling},
-      {.domain = kNchwc, .op = "GlobalMaxPool", .flops = flops_per_operand<1>},
-      {.domain = kNchwc, .op = "GlobalAveragePool", .flops = flops_per_operand<1>},
+      {.domain = kNchwc,
+       .op = "GlobalMaxPool",
+       .flops = flops_per_operand<1>,
+       .describe = describe_global_pool},
+      {.domain = kNchwc,
+       .op = "GlobalAveragePool",
+       .flops = flops_per_operand<1>,
+       .describe = describe_global_pool},
       {.domain = kContrib,
        .op = "NhwcMaxPool",
        .canonicalise = canonicalise_nhwc_pool,

@@ -30,6 +30,7 @@ SmoothKernel some_kernel(Index columns) {
   kernel.parts[1].variance = 0.1;
   kernel.parts[1].weights = VectorXd::LinSpaced(columns, 2, 0.4);
   kernel.across = 0.6;
+  kernel.apart = 0.3;
   kernel.noise = 0.01;
   return kernel;
 }
@@ -127,7 +128,7 @@ TEST(Gaussian, AnswersAsTheDenseFormula) {
       const auto [mean, variance] =
           by_hand(kernel, rows, all_but(14, -1), mean_of(rows.y), asked.points, i);
       const std::uint32_t slice = asked.points.slices[static_cast<std::size_t>(i)];
-      const Gaussian::Answer answer = model.answer(row_of(asked.points, i), slice);
+      const Gaussian::Answer answer = model.answer(row_of(asked.points, i), slice, 0);
       EXPECT_NEAR(answer.mean, mean, 1e-4) << "row " << i << ", exact " << exact;
       EXPECT_NEAR(answer.sd, std::sqrt(variance), 1e-4) << "row " << i << ", exact " << exact;
       EXPECT_DOUBLE_EQ(means[static_cast<std::size_t>(i)], answer.mean);
@@ -144,7 +145,7 @@ TEST(Gaussian, ManyRowsAreAllWeighedWhereExact) {
     const auto [mean, variance] =
         by_hand(kernel, rows, all_but(70, -1), mean_of(rows.y), asked.points, i);
     const std::uint32_t slice = asked.points.slices[static_cast<std::size_t>(i)];
-    const Gaussian::Answer answer = model.answer(row_of(asked.points, i), slice);
+    const Gaussian::Answer answer = model.answer(row_of(asked.points, i), slice, 0);
     EXPECT_NEAR(answer.mean, mean, 1e-3);
     // Of the nearest rows alone: never surer than all of them together.
     EXPECT_GE(answer.sd, std::sqrt(variance) - 1e-4);
@@ -175,15 +176,19 @@ TEST(Gaussian, EqualRowsAndOneRowAreNoTrouble) {
   SmoothKernel kernel = some_kernel(2);
   kernel.noise = 1e-12;
   const Gaussian model = Gaussian::fit(rows.points, rows.y, kernel, {});
-  EXPECT_NEAR(model.answer(row_of(rows.points, 0), 0).mean, mean_of(rows.y), 1e-3);
+  EXPECT_NEAR(model.answer(row_of(rows.points, 0), 0, 0).mean, mean_of(rows.y), 1e-3);
 
   const Problem one = some_problem(1, 2);
   const Gaussian alone = Gaussian::learn(one.points, one.y, {});
-  EXPECT_NEAR(alone.answer(row_of(one.points, 0), one.points.slices[0]).mean, one.y[0], 1e-9);
+  EXPECT_NEAR(alone.answer(row_of(one.points, 0), one.points.slices[0], 0).mean, one.y[0], 1e-9);
 }
 
 TEST(SmoothKernel, TheGradientIsThatOfTheMisfit) {
-  const Problem rows = some_problem(12, 3);
+  Problem rows = some_problem(12, 3);
+  for (std::uint32_t i = 0; i < 12; ++i) {
+    rows.points.slices[i] = i % 4;
+    rows.points.families.push_back(i % 4 / 2);
+  }
   VectorXd y(12);
   for (Index i = 0; i < 12; ++i) y(i) = rows.y[static_cast<std::size_t>(i)] - 3;
   const VectorXd at = parameters_of(some_kernel(3));
@@ -199,6 +204,30 @@ TEST(SmoothKernel, TheGradientIsThatOfTheMisfit) {
     const double below = misfit(beside, rows.points, y, unused);
     EXPECT_NEAR(gradient(i), (above - below) / (2 * kStep), 1e-5) << "parameter " << i;
   }
+}
+
+TEST(SmoothKernel, SlicesOfAFamilyAreMoreAlikeThanOthers) {
+  Points points;
+  points.at = MatrixXd::Zero(4, 2);
+  points.slices = {0, 1, 2, 0};
+  points.families = {0, 0, 1, 0};
+  const SmoothKernel kernel = some_kernel(2);
+  const MatrixXd all = kernel.between(points, points);
+  EXPECT_DOUBLE_EQ(all(0, 3), kernel.variance());
+  EXPECT_DOUBLE_EQ(all(0, 1), kernel.across * kernel.variance());
+  EXPECT_DOUBLE_EQ(all(0, 2), kernel.across * kernel.apart * kernel.variance());
+  // An answer counts rows alike, and one of no slice is like none of them.
+  const std::vector<double> y = {1, 1, 5, 1};
+  Gaussian::Options options;
+  options.leave_out = false;
+  const Gaussian model = Gaussian::fit(points, y, kernel, options);
+  const std::vector<float> at(2, 0);
+  const auto own = model.answer(at, 0, 0);
+  const auto none = model.answer(at, Gaussian::kNoSlice, 0);
+  const auto other = model.answer(at, Gaussian::kNoSlice, 1);
+  EXPECT_LT(own.mean, none.mean);
+  EXPECT_LT(none.mean, other.mean);
+  EXPECT_LT(own.sd, none.sd);
 }
 
 TEST(SmoothKernel, LearningLowersTheMisfit) {
@@ -340,8 +369,8 @@ TEST(GaussianBytes, ComeBackTheSame) {
     ASSERT_TRUE(loaded) << loaded.error().message;
     EXPECT_TRUE(reader.done());
     const std::vector<float> asked{0.1F, -0.4F, 1.5F};
-    EXPECT_EQ(loaded->answer(asked, 1).mean, model.answer(asked, 1).mean);
-    EXPECT_EQ(loaded->answer(asked, 1).sd, model.answer(asked, 1).sd);
+    EXPECT_EQ(loaded->answer(asked, 1, 0).mean, model.answer(asked, 1, 0).mean);
+    EXPECT_EQ(loaded->answer(asked, 1, 0).sd, model.answer(asked, 1, 0).sd);
     base::ByteWriter again;
     loaded->save(again);
     EXPECT_EQ(again.bytes(), writer.bytes());
@@ -366,7 +395,7 @@ TEST(GaussianBytes, DamagedOnesAreRefusedOrAnswer) {
       if (!loaded) {
         EXPECT_EQ(loaded.error().code, Code::Input);
       } else if (loaded->columns() == asked.size()) {
-        EXPECT_FALSE(std::isnan(loaded->answer(asked, 0).mean)) << "byte " << at;
+        EXPECT_FALSE(std::isnan(loaded->answer(asked, 0, 0).mean)) << "byte " << at;
       }
     }
   }

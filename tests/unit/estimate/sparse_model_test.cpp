@@ -120,29 +120,11 @@ TEST(SparseModelBytes, ComeBackTheSame) {
             model().answer(asked, Profile::Accurate)->sd_log);
 }
 
-TEST(SparseModelBytes, OfAFitOfBeforeAreRelativeToTheBoundAndStaySo) {
-  const auto before =
-      SparseModel::load(test::of_format(model().save(), "oplat.sparse", 2, test::kReferenceBytes));
-  ASSERT_TRUE(before) << before.error().message;
-  const test::MadeRows rows = test::made_rows(70, 12, 1);
-  const Reference reference = learn_reference(rows.descriptions, rows.log_ns);
-  double apart = 0;
-  for (const ir::Description& asked : test::made_rows(20, 0, 9).descriptions) {
-    // The shape's features tell the process and the trees of the time of work; the trees hardly
-    // look at them.
-    const double difference =
-        std::log(before->machine().bound_ns(asked.work)) - std::log(reference.ns(asked));
-    apart += std::abs(difference);
-    EXPECT_NEAR(
-        before->answer(asked, Profile::Fast)->log_ns - model().answer(asked, Profile::Fast)->log_ns,
-        difference, 0.1);
-  }
-  EXPECT_GT(apart / 20, 0.2) << "else the test cannot tell them apart";
-  const auto again = SparseModel::load(before->save());
-  ASSERT_TRUE(again);
-  const ir::Description asked = rows.descriptions.front();
-  EXPECT_EQ(again->answer(asked, Profile::Accurate)->log_ns,
-            before->answer(asked, Profile::Accurate)->log_ns);
+TEST(SparseModelBytes, OfAFitOfBeforeAreRefused) {
+  const auto before = SparseModel::load(test::of_format(model().save(), "oplat.sparse", 3, 0));
+  ASSERT_FALSE(before) << "its columns are of other features";
+  EXPECT_EQ(before.error().code, Code::Input);
+  EXPECT_NE(before.error().message.find("run oplat fit again"), std::string::npos);
 }
 
 TEST(SparseModelBytes, DamagedOnesAreRefusedOrAnswer) {

@@ -34,6 +34,140 @@ TEST(Description, TextsOfAConvolutionStandOnOneLineToo) {
   EXPECT_EQ(conv->slice.find('\n'), std::string::npos) << conv->slice;
 }
 
+/// Both are of one slice, with the same numbers.
+void expect_alike(std::string_view a, std::string_view b) {
+  const auto first = described(a);
+  const auto second = described(b);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->slice, second->slice);
+  EXPECT_EQ(first->numbers, second->numbers);
+}
+
+void expect_other_slices(std::string_view a, std::string_view b) {
+  EXPECT_NE(described(a)->slice, described(b)->slice) << a << " and " << b;
+}
+
+using Numbers = std::vector<double>;
+
+TEST(Description, ALoopHasNoRank) {
+  expect_alike("Mul/13{}(f32[1,240,28,28],f32[1,240,1,1])->(f32[1,240,28,28])",
+               "Mul/14{}(f32[240,784],f32c[240,1])->(f32[240,784])");
+  EXPECT_EQ(described("Mul/13{}(f32[1,240,28,28],f32[1,240,1,1])->(f32[1,240,28,28])")->numbers,
+            (Numbers{240, 784}));
+  expect_alike("Add/13{}(f32[2,3,4],f32[2,3,4])->(f32[2,3,4])",
+               "Add/13{}(f32[24],f32[24])->(f32[24])");
+  expect_alike("Relu/13{}(f32[2,3,4])->(&0)", "Relu/13{}(f32[24])->(&0)");
+  expect_other_slices("Relu/13{}(f32[24])->(&0)", "Relu/13{}(f32[24])->(f32[24])");
+  expect_other_slices("Add/13{}(f32[24],f32[24])->(f32[24])",
+                      "Add/13{}(f32[24],f32[1])->(f32[24])");
+  expect_other_slices("Pow/13{}(f32[24],f32c[]=2.0)->(f32[24])",
+                      "Pow/13{}(f32[24],f32c[]=3.0)->(f32[24])");
+  // Per-axis scales are not broadcast as elementwise operands are; all numbers count then.
+  const auto scales = described("QuantizeLinear/13{axis=0}(f32[8,4],f32c[8],u8c[8])->(u8[8,4])");
+  ASSERT_TRUE(scales);
+  EXPECT_EQ(scales->numbers.size(), 7U);
+}
+
+TEST(Description, AReductionIsItsKeptAndReducedLoops) {
+  const auto middle =
+      described("ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])");
+  EXPECT_EQ(middle->numbers, (Numbers{64, 1024}));
+  expect_alike(
+      "ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])",
+      "ReduceMean/18{keepdims=0,noop_with_empty_axes=0}(f32[64,1024],i64c[1]=[0])->(f32[1024])");
+  expect_alike("ReduceMax/13{axes=[-1],keepdims=1}(f32[3,5,7])->(f32[3,5,1])",
+               "ReduceMax/13{axes=[1],keepdims=0}(f32[15,7])->(f32[15])");
+  expect_other_slices("ReduceMax/13{axes=[0],keepdims=1}(f32[15,7])->(f32[1,7])",
+                      "ReduceMax/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])");
+  EXPECT_EQ(
+      described("ReduceSum/13{keepdims=1,noop_with_empty_axes=0}(f32[4,6])->(f32[1,1])")->numbers,
+      (Numbers{24}));
+  // An axis that nobody knows, and one that is none.
+  EXPECT_NE(
+      described("ReduceSum/13{keepdims=1,noop_with_empty_axes=0}(f32[4,6],i64[1])->(f32[1,6])")
+          ->numbers.size(),
+      1U);
+  EXPECT_TRUE(described("ReduceMax/13{axes=[9],keepdims=1}(f32[15,7])->(f32[15,7])"));
+}
+
+TEST(Description, ATransposeIsTheOrderOfItsLoops) {
+  expect_alike("Transpose/13{perm=[0,2,1]}(f32[1,128,784])->(f32[1,784,128])",
+               "Transpose/13{perm=[2,3,0,1]}(f32[8,16,28,28])->(f32[28,28,8,16])");
+  const auto heads = described("Transpose/13{perm=[0,2,1,3]}(f32[1,197,3,64])->(f32[1,3,197,64])");
+  EXPECT_EQ(heads->numbers, (Numbers{3, 197, 64}));
+  EXPECT_EQ(described("Transpose/13{perm=[0,2,1,3]}(f32[1,7,1,64])->(f32[1,1,7,64])")->numbers,
+            (Numbers{448}))
+      << "only a dimension of one moves";
+  EXPECT_TRUE(described("Transpose/13{perm=[0,0]}(f32[3,4])->(f32[3,3])"));
+}
+
+TEST(Description, JoinsAndGathersAreLoopsAroundTheAxis) {
+  EXPECT_EQ(described("Concat/13{axis=1}(f32[2,8,7,7],f32[2,24,7,7])->(f32[2,32,7,7])")->numbers,
+            (Numbers{2, 2, 1568}));
+  EXPECT_EQ(described("Split/13{axis=1}(f32[2,32,7,7],i64c[2]=16)->(f32[2,16,7,7],f32[2,16,7,7])")
+                ->numbers,
+            (Numbers{2, 2, 1568}));
+  EXPECT_EQ(described("Gather/13{axis=0}(f32c[4096,300],i64[1,256])->(f32[1,256,300])")->numbers,
+            (Numbers{1, 256, 300, 4096}));
+  EXPECT_EQ(described("Softmax/13{axis=-1}(f32[1,6,128,64])->(&0)")->numbers,
+            (Numbers{768, 64, 1}));
+  EXPECT_EQ(described("Softmax/11{axis=1}(f32[2,6,4])->(&0)")->numbers, (Numbers{2, 24, 1}));
+  EXPECT_EQ(described("LayerNormalization{axis=-1,stash_type=1}(f32[1,14,14,384],f32c[384],"
+                      "f32c[384])->(f32[1,14,14,384])")
+                ->numbers,
+            (Numbers{196, 384}));
+}
+
+TEST(Description, AProductIsItsRowsInnerLengthAndColumns) {
+  expect_alike("MatMul/13{}(f32[1,14,14,768],f32c[768,384])->(f32[1,14,14,384])",
+               "MatMul/13{}(f32[196,768],f32c[768,384])->(f32[196,384])");
+  EXPECT_EQ(described("MatMul/13{}(f32[2,6,50,64],f32[2,6,64,70])->(f32[2,6,50,70])")->numbers,
+            (Numbers{12, 50, 64, 70}));
+}
+
+TEST(Description, ASignalIsAnImageOfOneRow) {
+  const auto signal = described(
+      "Conv/11{dilations=[1],group=1,kernel_shape=[17],pads=[8,8],strides=[2]}(f32[1,128,400],"
+      "f32c[64,128,17],f32c[64])->(f32[1,64,200])");
+  ASSERT_TRUE(signal && signal->contraction);
+  EXPECT_TRUE(signal->aligned);
+  EXPECT_EQ(signal->numbers[kConvHeight], 1);
+  EXPECT_EQ(signal->numbers[kConvAspect], 400);
+  EXPECT_EQ(signal->numbers[kConvKernel], 1);
+  EXPECT_EQ(signal->numbers[kConvKernelAspect], 17);
+  EXPECT_EQ(signal->numbers[kConvStride], 2);
+  EXPECT_EQ(signal->numbers[kConvPad], 0) << "it keeps the size";
+  EXPECT_EQ(signal->contraction->out_w, 200);
+  EXPECT_EQ(signal->contraction->share_inside, 1) << "such convolutions compute with the padding";
+}
+
+/// deeplab's: of three rows of taps 36 places apart, one lies in an image of 16.
+TEST(Description, ABlockedConvolutionLeavesThePaddingOut) {
+  const auto dilated = described(
+      "com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[36,36],group=1,kernel_shape="
+      "[3,3],pads=[36,36,36,36],strides=[1,1]}(f32[1,960,16,16],f32c[256,960,3,3],f32c[256])->"
+      "(f32[1,256,16,16])");
+  ASSERT_TRUE(dilated && dilated->contraction);
+  EXPECT_DOUBLE_EQ(dilated->contraction->share_inside, 1.0 / 9);
+  EXPECT_DOUBLE_EQ(*dilated->work.flops, 2.0 * 960 * 256 * 256);
+  const auto plain = described(
+      "com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,"
+      "3],pads=[1,1,1,1],strides=[2,2]}(f32[1,64,8,6],f32c[64,64,3,3],f32c[64])->(f32[1,64,4,3])");
+  // Rows -1, 1, 3, 5 of the first tap: three of four inside; likewise two of three columns.
+  EXPECT_DOUBLE_EQ(plain->contraction->share_inside, (11.0 / 4) * (8.0 / 3) / 9);
+  const auto unpadded = described(
+      "com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,"
+      "3],pads=[0,0,0,0],strides=[1,1]}(f32[1,64,8,6],f32c[64,64,3,3],f32c[64])->(f32[1,64,6,4])");
+  EXPECT_DOUBLE_EQ(unpadded->contraction->share_inside, 1);
+}
+
+TEST(Description, FusedOperatorsAreOfOneFamilyBlockedOnesOfAnother) {
+  EXPECT_EQ(family_of("com.microsoft:FusedConv dense Relu"), family_of(":Conv dense"));
+  EXPECT_EQ(family_of(":Gemm f32"), "Gemm");
+  EXPECT_NE(family_of("com.microsoft.nchwc:Conv dense"), family_of(":Conv dense"));
+  EXPECT_EQ(family_of("torch:module x"), "torch:module");
+}
+
 TEST(Description, NumbersWithoutEndDescribeNothing) {
   EXPECT_TRUE(described("x:op{alpha=1.5}(f32[8])->(f32[8])"));
   for (const char* alpha : {"inf", "-inf", "nan"}) {

@@ -29,9 +29,11 @@ constexpr std::string_view kConv =
     ",pads=[1,1,1,1],strides=[2,2]}(f32[1,64,57,57],f32c[128,64,3,3],f32c[128],f32[1,128,29,29])"
     "->(&3)";
 
-TEST(Variation, AConvolutionKeepsItsWindowAndFitsTogether) {
+TEST(Variation, AConvolutionFitsTogether) {
   int changed = 0;
-  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+  int other_windows = 0;
+  int groups = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const auto key = varied(kConv, seed);
     if (!key) continue;  // all sizes were kept
     ++changed;
@@ -39,19 +41,95 @@ TEST(Variation, AConvolutionKeepsItsWindowAndFitsTogether) {
     const std::int64_t filters = size(key->operand(1), 0);
     EXPECT_EQ(channels % 16, 0) << print(*key);
     EXPECT_EQ(filters % 16, 0) << print(*key);
-    EXPECT_EQ(size(key->operand(1), 1), channels);
-    EXPECT_EQ(size(key->operand(1), 2), 3);
+    const std::int64_t group = *key->attribute("group")->integer();
+    groups += group > 1 ? 1 : 0;
+    EXPECT_EQ(size(key->operand(1), 1) * group, channels);
+    EXPECT_EQ(size(key->operand(1), 1) % 16, 0) << "groups fill the blocks";
+    const std::int64_t window = size(key->operand(1), 2);
+    EXPECT_EQ(size(key->operand(1), 3), window);
+    other_windows += window != 3 ? 1 : 0;
+    EXPECT_EQ(*key->attribute("kernel_shape"), Value::ints({window, window}));
     EXPECT_EQ(size(key->operand(2), 0), filters);
     EXPECT_EQ(size(key->result(0), 1), filters);
     const std::int64_t height = size(key->operand(0), 2);
     EXPECT_EQ(size(key->operand(0), 3), height) << "images stay square";
-    // A window of 3 with a padding of 1 in steps of 2.
-    EXPECT_EQ(size(key->result(0), 2), (height + 2 - 3) / 2 + 1);
+    // The padding keeps the size, but for steps of 2.
+    const std::int64_t pad = window / 2;
+    EXPECT_EQ(*key->attribute("pads"), Value::ints({pad, pad, pad, pad}));
+    EXPECT_EQ(size(key->result(0), 2), (height + 2 * pad - window) / 2 + 1);
     EXPECT_EQ(key->operand(3)->shape, key->result(0)->shape);
     EXPECT_EQ(size(key->operand(0), 0), 1) << "a batch of one stays one";
     EXPECT_EQ(print(*parse(print(*key))), print(*key));
   }
-  EXPECT_GT(changed, 40);
+  EXPECT_GT(changed, 240);
+  EXPECT_GT(other_windows, 0);
+  EXPECT_GT(groups, 0);
+}
+
+TEST(Variation, GroupsThatDoNotFillBlocksAreNotBlocked) {
+  int unblocked = 0;
+  int depthwise = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    const bool separable = seed % 2 == 0;
+    const auto key = varied(
+        fmt::format("com.microsoft.nchwc:Conv/1@block=16{{activation=Relu,dilations=[1,1],group={},"
+                    "kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}}(f32[1,64,56,56],"
+                    "f32c[64,{},3,3],f32c[64])->(f32[1,64,56,56])",
+                    separable ? 64 : 1, separable ? 1 : 64),
+        seed);
+    if (!key || key->tag("block") != nullptr) continue;
+    ++unblocked;
+    EXPECT_EQ(key->domain, "com.microsoft");
+    EXPECT_EQ(key->op, "FusedConv");
+    const std::int64_t group = *key->attribute("group")->integer();
+    EXPECT_EQ(size(key->operand(0), 1), group * size(key->operand(1), 1)) << print(*key);
+    EXPECT_NE(size(key->operand(1), 1) % 16, 0);
+    depthwise += size(key->operand(1), 1) == 1 ? 1 : 0;
+  }
+  EXPECT_GT(unblocked, 5);
+  EXPECT_GT(depthwise, 2);
+}
+
+TEST(Variation, AWindowInStepsOfOneMayBeDilated) {
+  std::set<std::int64_t> dilations;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const auto key = varied(
+        "com.microsoft:FusedConv/"
+        "1{activation=Relu,dilations=[1],group=1,kernel_shape=[5],pads=[2,2]"
+        ",strides=[1]}(f32[1,64,400],f32c[96,64,5],f32c[96])->(f32[1,96,400])",
+        seed);
+    if (!key) continue;
+    const Value& own = *key->attribute("dilations");
+    const std::int64_t dilation = *own.list()->front().integer();
+    dilations.insert(dilation);
+    const std::int64_t window = size(key->operand(1), 2);
+    const std::int64_t pad = dilation * (window - 1) / 2;
+    EXPECT_EQ(*key->attribute("pads"), Value::ints({pad, pad})) << print(*key);
+    EXPECT_EQ(size(key->result(0), 2), size(key->operand(0), 2));
+  }
+  EXPECT_GT(dilations.size(), 2U);
+}
+
+TEST(Variation, ARecurrentLayerFitsTogether) {
+  std::set<std::int64_t> hidden_sizes;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto key = varied(
+        "LSTM/14{activations=[Sigmoid,Tanh,Tanh],direction=bidirectional,hidden_size=512,"
+        "input_forget=0,layout=0}(f32[20,4,64],f32c[2,2048,64],f32c[2,2048,512],f32c[2,4096],-,"
+        "f32c[2,4,512],f32c[2,4,512])->(f32[20,2,4,512],-,-)",
+        seed);
+    if (!key) continue;
+    const std::int64_t hidden = *key->attribute("hidden_size")->integer();
+    hidden_sizes.insert(hidden);
+    EXPECT_EQ(hidden % 16, 0);
+    EXPECT_EQ(size(key->operand(1), 1), 4 * hidden) << print(*key);
+    EXPECT_EQ(size(key->operand(1), 2), size(key->operand(0), 2));
+    EXPECT_EQ(key->operand(2)->shape, Shape::of({2, 4 * hidden, hidden}));
+    EXPECT_EQ(key->operand(3)->shape, Shape::of({2, 8 * hidden}));
+    EXPECT_EQ(key->operand(6)->shape, Shape::of({2, 4, hidden}));
+    EXPECT_EQ(key->result(0)->shape, Shape::of({size(key->operand(0), 0), 2, 4, hidden}));
+  }
+  EXPECT_GT(hidden_sizes.size(), 5U);
 }
 
 TEST(Variation, AnImageKeepsItsThreeChannels) {
@@ -106,12 +184,13 @@ TEST(Variation, ChannelsLastIsHeeded) {
         "i8c[512],f32c[],u8c[],i32c[512])->(u8[1,7,7,512])",
         seed);
     if (!key) continue;
-    EXPECT_EQ(size(key->operand(0), 3), size(key->operand(3), 1)) << print(*key);
+    const std::int64_t group = *key->attribute("group")->integer();
+    EXPECT_EQ(size(key->operand(0), 3), group * size(key->operand(3), 1)) << print(*key);
     const std::int64_t filters = size(key->operand(3), 0);
     EXPECT_EQ(size(key->result(0), 3), filters);
     for (const std::size_t per_filter : {4, 5, 8})
       EXPECT_EQ(size(key->operand(per_filter), 0), filters);
-    EXPECT_EQ(size(key->result(0), 1), (size(key->operand(0), 1) + 2 - 3) / 2 + 1);
+    EXPECT_EQ(size(key->result(0), 1), (size(key->operand(0), 1) - 1) / 2 + 1);
   }
 }
 
@@ -134,9 +213,13 @@ TEST(Variation, WhatItCannotWorkOutIsLeftAlone) {
            "Split/13{axis=1}(f32[1,96,14,14],i64c[2]=48)->(f32[1,48,14,14],f32[1,48,14,14])",
            // 5 + 7 places along the axis: a sum is not an operand's size.
            "Concat/13{axis=1}(f32[1,50,8],f32[1,70,8])->(f32[1,120,8])",
+           // Peepholes, and the batch before the length.
            "LSTM/14{activations=[Sigmoid,Tanh,Tanh],direction=forward,hidden_size=512,input_forget="
-           "0,layout=0}(f32[20,4,64],f32c[1,2048,64],f32c[1,2048,512],f32c[1,4096])->"
-           "(f32[20,1,4,512],-,-)",
+           "0,layout=0}(f32[20,4,64],f32c[1,2048,64],f32c[1,2048,512],f32c[1,4096],-,-,-,"
+           "f32c[1,1536])->(f32[20,1,4,512],-,-)",
+           "GRU/14{activations=[Sigmoid,Tanh],direction=forward,hidden_size=512,layout=1,"
+           "linear_before_reset=0}(f32[4,20,64],f32c[1,1536,64],f32c[1,1536,512])->"
+           "(f32[4,20,1,512],-)",
            "com.microsoft.nchwc:Upsample/1@block=16{coordinate_transformation_mode=half_pixel,mode="
            "linear,scales=[1,1,8,8]}(f32[1,32,28,28])->(f32[1,32,224,224])",
            // Too small for other sizes.

@@ -2,6 +2,7 @@
 /// Training and the model of a grid: what it learns, that it comes back as it was, and that no
 /// bytes make it misbehave.
 #include "estimate/learned/grid_model.hpp"
+#include "estimate/learned/model_head.hpp"
 
 #include <gtest/gtest.h>
 
@@ -135,43 +136,11 @@ TEST(GridModelTest, TimesThatAreMostlyLaunchesTellOfLargerOnes) {
   }
 }
 
-TEST(GridModelTest, AFitOfBeforeIsRelativeToTheBoundAndStaysSo) {
-  const GridModel now = must(GridModel::load(fitted_bytes()));
-  const GridModel before = must(
-      GridModel::load(test::of_format(fitted_bytes(), "oplat.learned", 3, test::kReferenceBytes)));
-  const auto question = test::synthetic_row(test::square(1, 256, 14, 256, 3, false)).description;
-  const auto answer = before.answer(question, Profile::Accurate);
-  ASSERT_TRUE(answer);
-  const double reference =
-      std::log(learn_reference(all_but_asked().descriptions, all_but_asked().log_ns).ns(question));
-  const double bound = std::log(before.machine().bound_ns(question.work));
-  EXPECT_GT(std::abs(reference - bound), 0.3) << "else the test cannot tell them apart";
-  EXPECT_NEAR(answer->log_ns - bound, now.answer(question, Profile::Accurate)->log_ns - reference,
-              0.15);
-  EXPECT_EQ(must(GridModel::load(before.save())).answer(question, Profile::Accurate)->log_ns,
-            answer->log_ns);
-}
-
-TEST(GridModelTest, AFitWhoseReferenceStandsForAllWorkStaysSo) {
-  const GridModel now = must(GridModel::load(fitted_bytes()));
-  const GridModel before =
-      must(GridModel::load(test::of_format(fitted_bytes(), "oplat.learned", 4, 4)));
-  ir::Description question =
-      test::synthetic_row(test::square(1, 256, 14, 256, 3, false)).description;
-  EXPECT_EQ(before.answer(question, Profile::Accurate)->log_ns,
-            now.answer(question, Profile::Accurate)->log_ns);
-  // The same bytes moved without a product.
-  question.contraction.reset();
-  question.work.flops.reset();
-  const Reference reference = learn_reference(all_but_asked().descriptions, all_but_asked().log_ns);
-  const double moved = std::log(std::max(reference.ns(question), before.machine().overhead_ns));
-  const double bound = std::log(before.machine().bound_ns(question.work));
-  EXPECT_GT(std::abs(moved - bound), 0.3) << "else the test cannot tell them apart";
-  EXPECT_NEAR(before.answer(question, Profile::Accurate)->log_ns - moved,
-              now.answer(question, Profile::Accurate)->log_ns - bound, 0.15);
-  const GridModel again = must(GridModel::load(before.save()));
-  EXPECT_EQ(again.answer(question, Profile::Accurate)->log_ns,
-            before.answer(question, Profile::Accurate)->log_ns);
+TEST(GridModelTest, AFitOfBeforeIsRefused) {
+  const auto before = GridModel::load(test::of_format(fitted_bytes(), "oplat.learned", 5, 0));
+  ASSERT_FALSE(before) << "its forests are over other features";
+  EXPECT_EQ(before.error().code, Code::Input);
+  EXPECT_NE(before.error().message.find("run oplat fit again"), std::string::npos);
 }
 
 TEST(GridModelTest, AFlagStaysATwinThoughNoQuestionLacksIt) {
@@ -329,11 +298,10 @@ TEST(GridModelTest, ASpreadOfMoreNumbersThanAnAnswerHasIsRefused) {
 
 TEST(GridModelTest, SaysHowOldItsBytesAre) {
   EXPECT_EQ(must(GridModel::age_of(fitted_bytes())), FitAge::Current);
-  EXPECT_EQ(must(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 4, 4))),
-            FitAge::Older);
-  EXPECT_EQ(must(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 6, 0))),
+  EXPECT_EQ(must(estimate::age_of(fitted_bytes(), {"oplat.learned", 7, "fit", 6})), FitAge::Older);
+  EXPECT_EQ(must(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 7, 0))),
             FitAge::Newer);
-  EXPECT_FALSE(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 2, 0)))
+  EXPECT_FALSE(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 5, 0)))
       << "too old to be read";
   std::string changed = fitted_bytes();
   changed[changed.size() / 2] ^= 1;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Descriptions by what an operator's loops see (see ir/description.hpp).
+///
+/// A kernel that adds, moves or reduces tensors does not know their ranks: dimensions of one
+/// element are no loops, and neighbours that are walked together are one loop. So [1,240,28,28]
+/// times [1,240,1,1] is 240 runs of 784 elements against one, and so is [240,784] times [240,1].
+/// The numbers of such a description are the lengths of its loops, its slice says which loops there
+/// are; models of other ranks share their rows.
+///
+/// Example: ReduceMean over axis 1 of [1,64,32,32] has the form "RK" with the numbers 64 and 1024,
+/// over axes 2 and 3 "KR" with the same numbers.
+///
+/// All functions give std::nullopt for a key with an unknown size, and for one that does not have
+/// the form; it is described by all its numbers then.
+#pragma once
+
+#include <optional>
+
+#include "ir/description.hpp"
+#include "ir/key.hpp"
+
+namespace oplat::ir::ops {
+
+/// Each element of the result from those at the same place of operands that may be broadcast. Loops
+/// by which operands have them: of one element in common, of the first, ...
+std::optional<Description> describe_elementwise(const Key& key);
+
+/// Loops that are kept (K) and reduced (R): axes in the attribute `axes` or `axis`, or in operand
+/// 1; all without any.
+std::optional<Description> describe_reduction(const Key& key);
+
+/// A mean or maximum of each channel of [N, C, ...].
+std::optional<Description> describe_global_pool(const Key& key);
+
+/// The order of loops that move, those that stay together as one.
+std::optional<Description> describe_transpose(const Key& key);
+
+/// Concat and Split: the loop before the axis, how many tensors are joined, and the elements of the
+/// joined tensor from the axis on.
+std::optional<Description> describe_concat(const Key& key);
+std::optional<Description> describe_split(const Key& key);
+
+/// Gather: the loop before the axis, indices, elements behind the axis, length of the axis.
+std::optional<Description> describe_gather(const Key& key);
+
+/// Softmax and LogSoftmax: loops before, along and behind the axis; before version 13 all from the
+/// axis on is one.
+std::optional<Description> describe_softmax(const Key& key);
+
+/// Normalisations over the last dimensions, from the attribute `axis` on (the last without it).
+std::optional<Description> describe_layer_norm(const Key& key);
+
+/// Matrix products: products in a batch, rows, inner length, columns.
+std::optional<Description> describe_product(const Key& key);
+
+/// To and from the blocked layout: batch, channels before and after, places of the image.
+std::optional<Description> describe_reorder(const Key& key);
+
+}  // namespace oplat::ir::ops
