@@ -171,13 +171,18 @@ Status write_file(const fs::path& path, std::string_view bytes) {
   return writer.finish();
 }
 
-Result<Hash128> hash_file(const fs::path& path) {
+Status each_piece(const fs::path& path, const std::function<bool(std::string_view)>& take) {
   std::uint64_t size = 0;
   OPLAT_TRY(fd, open_regular(path, size));
   const Descriptor file(fd);
+  constexpr std::size_t kPiece = std::size_t{1} << 20;
+  std::string buffer(kPiece, '\0');
+  return read_pieces(path, file.get(), buffer, take);
+}
+
+Result<Hash128> hash_file(const fs::path& path) {
   Hasher hasher;
-  std::string buffer(std::size_t{1} << 20, '\0');
-  OPLAT_CHECK(read_pieces(path, file.get(), buffer, [&](std::string_view piece) {
+  OPLAT_CHECK(each_piece(path, [&](std::string_view piece) {
     hasher.add(piece);
     return true;
   }));

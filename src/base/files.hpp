@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,6 +46,11 @@ class FileWriter {
 
 /// Hash of a file's bytes, read in pieces.
 Result<Hash128> hash_file(const std::filesystem::path& path);
+
+/// Hands a file's bytes to `take` in pieces of up to 1 MiB, until that returns false. Code::Input
+/// as read_file.
+Status each_piece(const std::filesystem::path& path,
+                  const std::function<bool(std::string_view)>& take);
 
 /// A file and its siblings, as a format reader sees them: no name given by the file can lead out of
 /// its folder.

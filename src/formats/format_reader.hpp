@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,18 @@ namespace oplat::formats {
 struct ShapeOptions {
   std::map<std::string, std::vector<std::int64_t>> shapes;  ///< input name -> dims
   std::optional<std::int64_t> batch;
+};
+
+/// Looks for names of further files in a model's bytes as they come, so that a large model need not
+/// be held.
+class SiblingScan {
+ public:
+  virtual ~SiblingScan() = default;
+  /// The next bytes of the model.
+  virtual void add(std::string_view piece) = 0;
+  /// After the last byte: whether the model surely is whole and names no other file. False says
+  /// nothing: ask FormatReader::siblings().
+  [[nodiscard]] virtual bool names_none() const = 0;
 };
 
 class FormatReader {
@@ -70,6 +83,8 @@ class FormatReader {
     static_cast<void>(source);
     return true;  // what is open in other formats is the batch
   }
+  /// nullptr: the format has no such scan.
+  [[nodiscard]] virtual std::unique_ptr<SiblingScan> scan_siblings() const { return nullptr; }
   /// The same question in its only form: dimensions of just those inputs that the model leaves
   /// open, and no batch. So
   /// `--batch 1`, the shape written out and a model that fixes it ask the same. Errors as read().

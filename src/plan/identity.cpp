@@ -2,11 +2,40 @@
 /// Hashes of models and of questions about them.
 #include "plan/identity.hpp"
 
+#include <memory>
+
 #include "base/hash.hpp"
 
 namespace oplat::plan {
 
+namespace {
+
+/// Of a file that surely names no other one, read in pieces; std::nullopt: that is not known.
+Result<std::optional<std::string>> hash_in_pieces(const std::filesystem::path& path) {
+  base::Hasher hasher;
+  std::unique_ptr<formats::SiblingScan> scan;
+  bool first = true;
+  OPLAT_CHECK(base::each_piece(path, [&](std::string_view piece) {
+    if (first) {
+      // The format shows in the first bytes, or else the whole file is asked.
+      const base::Source begin = base::Source::from_bytes(path.string(), std::string(piece));
+      if (const auto reader = formats::reader_for(begin)) scan = (*reader)->scan_siblings();
+      first = false;
+    }
+    if (!scan) return false;
+    scan->add(piece);
+    hasher.add(piece);
+    return true;
+  }));
+  if (!scan || !scan->names_none()) return std::optional<std::string>();
+  return std::optional(hasher.finish().hex());
+}
+
+}  // namespace
+
 Result<std::string> model_hash(const std::filesystem::path& path) {
+  OPLAT_TRY(hash, hash_in_pieces(path));
+  if (hash) return *std::move(hash);
   OPLAT_TRY(source, base::Source::open(path));
   return model_hash(source);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,6 +32,8 @@ struct Model::Impl {
 
 /// Parses bytes; Code::Input if they are not an ONNX model.
 Result<wire::Model> parse_model(const base::Source& source);
+/// Looks for tensors with external data.
+std::unique_ptr<SiblingScan> scan_external_data();
 /// Code::Input where a tensor's bytes in the model are not as many as its type and dimensions take.
 Status check_own_data(const wire::Model& model, const std::string& file);
 /// Code::Input where a sparse tensor is none: indices and values that do not fit each other or the

@@ -62,6 +62,8 @@ class OnnxReader final : public FormatReader {
     return external_files(model);
   }
 
+  std::unique_ptr<SiblingScan> scan_siblings() const override { return scan_external_data(); }
+
   Result<bool> leaves_batch_open(const base::Source& source) const override {
     OPLAT_TRY(model, parse_model(source));
     return onnx::leaves_batch_open(model);

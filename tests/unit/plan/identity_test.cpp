@@ -116,5 +116,67 @@ TEST_F(ModelHash, NeedsAllOfThem) {
   EXPECT_EQ(model_hash(path("absent.onnx")).error().code, Code::Input);
 }
 
+/// Whether a scan of the bytes, in pieces of this size, says that they name no other file.
+bool names_none(std::string_view bytes, std::size_t piece) {
+  const auto scan = formats::onnx::reader().scan_siblings();
+  for (std::size_t at = 0; at < bytes.size(); at += piece) scan->add(bytes.substr(at, piece));
+  return scan->names_none();
+}
+
+/// A model that has a tensor wherever one may stand.
+formats::onnx::wire::Model rich_model(int external) {
+  using namespace formats::onnx::testing;  // NOLINT(google-build-using-namespace)
+  int next = 0;
+  const auto fill = [&](formats::onnx::wire::Tensor& tensor) {
+    tensor.set_data_type(kF32);
+    tensor.set_raw_data(std::string(1000, 'r'));
+    if (next++ == external) tensor.set_data_location(1);
+  };
+  formats::onnx::wire::Model model = small_model();
+  auto& graph = *model.mutable_graph();
+  fill(*graph.add_initializer());
+  fill(*graph.add_sparse_initializer()->mutable_values());
+  fill(*graph.mutable_sparse_initializer(0)->mutable_indices());
+  auto& attribute = *graph.mutable_node(0)->add_attribute();
+  fill(*attribute.mutable_t());
+  fill(*attribute.add_tensors());
+  fill(*attribute.mutable_sparse_tensor()->mutable_values());
+  fill(*attribute.mutable_g()->add_initializer());
+  fill(*attribute.add_graphs()->add_node()->add_attribute()->mutable_t());
+  return model;
+}
+constexpr int kTensors = 8;
+
+TEST_F(ModelHash, InPiecesIsThatOfTheWhole) {
+  const std::string bytes = rich_model(-1).SerializeAsString();
+  put("rich.onnx", bytes);
+  EXPECT_EQ(model_hash(path("rich.onnx")), base::hash128(bytes).hex());
+  const auto source = base::Source::open(path("external.onnx"));
+  ASSERT_TRUE(source);
+  const auto whole = model_hash(*source);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(model_hash(path("external.onnx")), *whole);
+}
+
+TEST(SiblingScan, FindsExternalDataWhereverATensorStands) {
+  const std::string without = rich_model(-1).SerializeAsString();
+  for (const std::size_t piece :
+       {std::size_t{1}, std::size_t{7}, std::size_t{1000}, without.size()})
+    EXPECT_TRUE(names_none(without, piece)) << piece;
+  for (int external = 0; external < kTensors; ++external)
+    EXPECT_FALSE(names_none(rich_model(external).SerializeAsString(), 64)) << external;
+}
+
+TEST(SiblingScan, LeavesOddBytesToTheParser) {
+  const std::string whole = rich_model(-1).SerializeAsString();
+  for (std::size_t size = 0; size < whole.size(); size += 11)
+    EXPECT_FALSE(names_none(std::string_view(whole).substr(0, size), 100)) << size;
+  EXPECT_FALSE(names_none(whole + std::string("\x0b", 1), 100));      // a group
+  EXPECT_FALSE(names_none(whole + std::string("\x3a\x7f", 2), 100));  // past the end
+  EXPECT_FALSE(names_none(whole + std::string(12, '\xff'), 100));     // no number
+  EXPECT_FALSE(names_none("", 1));
+  EXPECT_FALSE(names_none(formats::onnx::testing::nested_model(60).SerializeAsString(), 100));
+}
+
 }  // namespace
 }  // namespace oplat::plan
