@@ -66,7 +66,7 @@ Result<Prediction> predict_model(const Table& table, const PredictRequest& reque
   asked.plan.program = api::program();
   asked.options = api::options_of(request.estimate);
   api::PassedEvents passed(events);
-  OPLAT_API_TRY(result, app::predict(asked, table.impl().opened, passed));
+  OPLAT_API_TRY(result, app::predict(asked, table.impl().opened, table.impl().memo, passed));
   OPLAT_API_CHECK(predict::require_complete(result.prediction));
   return prediction_of(std::move(result.prediction), request.estimate);
 }

@@ -20,6 +20,7 @@ namespace oplat {
 struct Table::Impl {
   std::string path;
   app::OpenedTable opened;
+  app::PredictMemo memo = {};  ///< of predictions by `opened`
 };
 
 namespace api {

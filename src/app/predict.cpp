@@ -31,40 +31,114 @@ Result<std::optional<predict::MeasuredModel>> measured_model(const table::Table&
   return std::optional<predict::MeasuredModel>();
 }
 
-/// What several models share: it has read the fit, and remembers kernels.
+/// Whether the same rows answer, with the same to say of them.
+bool are_same(const predict::Selection& a, const predict::Selection& b) {
+  return a.device_id == b.device_id && a.setting_ids == b.setting_ids && a.mismatch == b.mismatch &&
+         a.warnings == b.warnings && a.fit == b.fit;
+}
+
+/// It has read the fit, and remembers kernels.
 struct KeptPredictor {
   predict::Selection selection;
   estimate::Profile estimator;
   predict::Predictor predictor;
-  /// Whether the same rows answer, with the same to say of them.
-  [[nodiscard]] bool answers(const predict::Selection& other, estimate::Profile how) const {
-    return how == estimator && other.device_id == selection.device_id &&
-           other.setting_ids == selection.setting_ids && other.mismatch == selection.mismatch &&
-           other.warnings == selection.warnings && other.fit == selection.fit;
-  }
+};
+struct KeptSelection {
+  predict::RowFilter rows;
+  predict::Selection selection;
+};
+struct KeptUnseen {
+  predict::Selection selection;
+  UnseenByFit unseen;
+};
+struct KeptCeilings {
+  predict::Selection selection;
+  predict::CeilingRows rows;
 };
 
-/// `kept`: of the model before; made anew where it does not answer.
+}  // namespace
+
+struct PredictMemo::Impl {
+  std::optional<KeptSelection> selection;
+  std::optional<KeptPredictor> predictor;
+  std::optional<KeptUnseen> unseen;
+  std::optional<KeptCeilings> ceilings;
+  std::int64_t selections = 0;
+  std::int64_t predictors = 0;
+};
+
+PredictMemo::PredictMemo() : impl_(std::make_unique<Impl>()) {}
+PredictMemo::PredictMemo(PredictMemo&&) noexcept = default;
+PredictMemo& PredictMemo::operator=(PredictMemo&&) noexcept = default;
+PredictMemo::~PredictMemo() = default;
+std::int64_t PredictMemo::selections() const { return impl_->selections; }
+std::int64_t PredictMemo::predictors() const { return impl_->predictors; }
+
+namespace {
+
+/// What is learned from a foreign file once a model asks for it makes another table of it.
+void forget_foreign(const OpenedTable& table, PredictMemo& memo) {
+  if (table.foreign) memo = PredictMemo();
+}
+
+Result<predict::Selection> selection_of(const OpenedTable& table, const predict::RowFilter& rows,
+                                        PredictMemo::Impl& memo) {
+  if (!memo.selection || !(memo.selection->rows == rows)) {
+    const table::Table::Reading reading(table.table());
+    OPLAT_TRY(selection, select_stated(table.table(), rows));
+    memo.selection.emplace(KeptSelection{rows, std::move(selection)});
+    ++memo.selections;
+  }
+  return memo.selection->selection;
+}
+
+Result<predict::Selection> unseen_selection(const OpenedTable& table, predict::Selection selection,
+                                            const std::string& plan_identity,
+                                            PredictMemo::Impl& memo) {
+  if (!memo.unseen || !are_same(memo.unseen->selection, selection)) {
+    OPLAT_TRY(unseen,
+              UnseenByFit::create(table.table(), selection, predict::kMinConformalModels - 1));
+    memo.unseen.emplace(KeptUnseen{selection, std::move(unseen)});
+  }
+  return memo.unseen->unseen.selection_for(std::move(selection), plan_identity);
+}
+
 Result<predict::Prediction> predict_with(const OpenedTable& table,
                                          const predict::Selection& selection,
                                          const table::Plan& plan, const predict::Options& options,
-                                         std::optional<KeptPredictor>& kept) {
-  // What a foreign file teaches is learned once a model asks for it.
-  if (table.foreign || !kept || !kept->answers(selection, options.profile)) {
+                                         PredictMemo::Impl& memo) {
+  auto& kept = memo.predictor;
+  if (!kept || kept->estimator != options.profile || !are_same(kept->selection, selection)) {
     OPLAT_TRY(predictor, predict::Predictor::create(table.table(), selection, options.profile));
     kept.emplace(KeptPredictor{selection, options.profile, std::move(predictor)});
+    ++memo.predictors;
   }
   return kept->predictor.predict(plan, options);
 }
 
+Result<predict::Ceilings> ceilings_of(const OpenedTable& table, const predict::Selection& selection,
+                                      const predict::Prediction& prediction,
+                                      PredictMemo::Impl& memo) {
+  // The fit does not matter to rows.
+  auto& kept = memo.ceilings;
+  if (!kept || kept->selection.device_id != selection.device_id ||
+      kept->selection.setting_ids != selection.setting_ids) {
+    OPLAT_TRY(rows, predict::CeilingRows::read(table.table(), selection));
+    kept.emplace(KeptCeilings{selection, std::move(rows)});
+  }
+  return kept->rows.of(table.table(), prediction);
+}
+
 Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& table,
-                                   const OpenTableOptions& opening,
-                                   std::optional<KeptPredictor>& kept,
+                                   const OpenTableOptions& opening, PredictMemo& memo,
                                    std::vector<std::string>& warnings, Events& events) {
-  OPLAT_TRY(selection, select_stated(table.table(), request.rows));
+  forget_foreign(table, memo);
+  OPLAT_TRY(selection, selection_of(table, request.rows, memo.impl()));
   OPLAT_TRY(planned, plan_model(table.table(), selection, request.model, request.inputs,
                                 request.plan, request.rows, events));
   OPLAT_CHECK(learn_for(table, planned.selection, planned.plan, opening, events));
+  forget_foreign(table, memo);
+  const table::Table::Reading reading(table.table());
   predict::Options options;
   options.level = request.options.level;
   options.missing = request.options.missing;
@@ -78,12 +152,12 @@ Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& t
   // The prediction is one that the measurement can contradict. Of many models one is little.
   bool left_out = false;
   if (measured && planned.selection.fit) {
-    OPLAT_TRY(unseen, UnseenByFit::create(table.table(), planned.selection,
-                                          predict::kMinConformalModels - 1));
-    planned.selection = unseen.selection_for(planned.selection, planned.plan.identity);
+    OPLAT_TRY(unseen, unseen_selection(table, std::move(planned.selection), planned.plan.identity,
+                                       memo.impl()));
+    planned.selection = std::move(unseen);
     left_out = !planned.selection.fit;
   }
-  OPLAT_TRY(prediction, predict_with(table, planned.selection, planned.plan, options, kept));
+  OPLAT_TRY(prediction, predict_with(table, planned.selection, planned.plan, options, memo.impl()));
   prediction.model = request.model;
   prediction.composition.left_out = left_out;
   if (measured) predict::set_measured(prediction, *measured);
@@ -98,7 +172,7 @@ Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& t
       prediction.help.fit_command = std::move(command);
     }
   }
-  OPLAT_TRY(ceilings, predict::find_ceilings(table.table(), planned.selection, prediction));
+  OPLAT_TRY(ceilings, ceilings_of(table, planned.selection, prediction, memo.impl()));
   PredictResult result;
   result.diagnosis = predict::diagnose(prediction, ceilings, compat::catalogue());
   result.measures_here = runtimes::find_runtime(prediction.setting.runtime) != nullptr;
@@ -113,12 +187,12 @@ Status check_request(const PredictRequest& request) {
 }
 
 Result<PredictResult> predict_next(const PredictRequest& request, OpenedTable& table,
-                                   std::optional<KeptPredictor>& kept, Events& events) {
+                                   PredictMemo& memo, Events& events) {
   OPLAT_CHECK(check_request(request));
   std::vector<std::string> warnings;
   WarningsInto collected(warnings, events);
   const OpenTableOptions opening{request.rows, request.skip_bad_rows, request.calibrate};
-  auto result = predict_from(request, table, opening, kept, warnings, collected);
+  auto result = predict_from(request, table, opening, memo, warnings, collected);
   if (!result) return fail(with_path(table, result.error()));
   return result;
 }
@@ -126,8 +200,13 @@ Result<PredictResult> predict_next(const PredictRequest& request, OpenedTable& t
 }  // namespace
 
 Result<PredictResult> predict(const PredictRequest& request, OpenedTable& table, Events& events) {
-  std::optional<KeptPredictor> kept;
-  return predict_next(request, table, kept, events);
+  PredictMemo memo;
+  return predict_next(request, table, memo, events);
+}
+
+Result<PredictResult> predict(const PredictRequest& request, OpenedTable& table, PredictMemo& memo,
+                              Events& events) {
+  return predict_next(request, table, memo, events);
 }
 
 Result<OpenedTable> open_table_of(const PredictRequest& request, Events& events) {
@@ -144,8 +223,8 @@ Result<PredictResult> predict(const PredictRequest& request, Events& events) {
   WarningsInto collected(warnings, events);
   OPLAT_TRY(table, open_table_of(request, collected));
   const OpenTableOptions opening{request.rows, request.skip_bad_rows, request.calibrate};
-  std::optional<KeptPredictor> kept;
-  auto result = predict_from(request, table, opening, kept, warnings, collected);
+  PredictMemo memo;
+  auto result = predict_from(request, table, opening, memo, warnings, collected);
   if (!result) return fail(with_path(table, result.error()));
   return result;
 }
@@ -156,7 +235,7 @@ Status predict_models(const PredictModelsRequest& request,
   OPLAT_TRY(table, open_table_of(request.each, events));
   if (const auto selection = select_stated(table.table(), request.each.rows); !selection)
     return fail(with_path(table, selection.error()));
-  std::optional<KeptPredictor> kept;
+  PredictMemo memo;
   std::size_t done = 0;
   const LateProgress progress(events);
   for (const std::string& model : request.models) {
@@ -169,7 +248,7 @@ Status predict_models(const PredictModelsRequest& request,
                      .item = model});
     PredictRequest one = request.each;
     one.model = model;
-    OPLAT_CHECK(answer({model, predict_next(one, table, kept, events)}));
+    OPLAT_CHECK(answer({model, predict_next(one, table, memo, events)}));
     ++done;
   }
   return {};

@@ -3,7 +3,9 @@
 /// holds the model's plan, or fusion rules make it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,30 @@ struct PredictResult {
 Result<PredictResult> predict(const PredictRequest& request, Events& events);
 /// The same by a table that is open; `request.table` is not looked at. One thread at a time.
 Result<PredictResult> predict(const PredictRequest& request, OpenedTable& table, Events& events);
+
+/// What predictions by one open table share: the choice of rows, what was read of fits and rows,
+/// and the kernels that were asked for. Look-ups of an open table stay as they are, so that this
+/// stays right; who opens the file anew begins with an empty one. Outlived by the table.
+class PredictMemo {
+ public:
+  PredictMemo();
+  PredictMemo(PredictMemo&&) noexcept;
+  PredictMemo& operator=(PredictMemo&&) noexcept;
+  ~PredictMemo();
+  /// How often rows were chosen and a predictor was made, rather than taken from here.
+  [[nodiscard]] std::int64_t selections() const;
+  [[nodiscard]] std::int64_t predictors() const;
+
+  struct Impl;
+  [[nodiscard]] Impl& impl() { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The same, by what earlier predictions of the table left in `memo`.
+Result<PredictResult> predict(const PredictRequest& request, OpenedTable& table, PredictMemo& memo,
+                              Events& events);
 
 /// Opens the table that a request names.
 Result<OpenedTable> open_table_of(const PredictRequest& request, Events& events);

@@ -26,31 +26,36 @@ constexpr std::size_t kFewRates = 20;
 /// they say nothing of its arithmetic.
 constexpr double kMinIntensity = 1;
 
-struct Measured {
+/// What a key says, the same for all its rows.
+struct KeyWork {
   bool dispatch = false;  ///< the kernel that is measured to know the dispatch of a node
   ir::Work work;
   std::optional<ir::Dtype> dtype;
+};
+
+struct Measured {
+  KeyWork key;
   std::optional<double> reuse_bytes;
   double ns = 0;
 };
 
-std::optional<Measured> measured(const TimedKey& row, const ir::Catalogue& catalogue) {
-  if (!std::isfinite(row.median_ns) || row.median_ns <= 0) return std::nullopt;
-  const auto key = ir::parse(row.key);
+std::optional<KeyWork> key_work(std::string_view text, const ir::Catalogue& catalogue) {
+  const auto key = ir::parse(text);
   if (!key) return std::nullopt;
-  Measured one{row.key == plan::kDispatchKey, ir::moved_work(*key, catalogue), work_dtype(*key),
-               row.reuse_bytes, row.median_ns};
+  KeyWork one{text == plan::kDispatchKey, ir::moved_work(*key, catalogue), work_dtype(*key)};
   if (!one.work.complete || !std::isfinite(one.work.bytes()) || one.work.bytes() <= 0)
     return std::nullopt;
   if (one.work.flops && !std::isfinite(*one.work.flops)) one.work.flops.reset();
   return one;
 }
 
+bool is_time(double ns) { return std::isfinite(ns) && ns > 0; }
+
 std::optional<double> node_time(const std::vector<Measured>& rows) {
   std::vector<double> tiny, dispatch;
   for (const Measured& row : rows) {
-    if (row.dispatch) dispatch.push_back(row.ns);
-    if (row.work.bytes() <= kTinyBytes && row.work.flops.value_or(0) <= kTinyFlops)
+    if (row.key.dispatch) dispatch.push_back(row.ns);
+    if (row.key.work.bytes() <= kTinyBytes && row.key.work.flops.value_or(0) <= kTinyFlops)
       tiny.push_back(row.ns);
   }
   std::vector<double>& times = dispatch.empty() ? tiny : dispatch;
@@ -83,8 +88,8 @@ std::vector<std::optional<double>> level_ends(const table::Device& device) {
 /// The bytes that came from the level at which the row stands: all of them, or only the weights
 /// where other things were touched between two uses of them. 0: none did.
 double bytes_from_level(const Measured& row) {
-  const double all = row.work.bytes();
-  return row.reuse_bytes.value_or(all) > kDrivenOut * all ? row.work.bytes_weights : all;
+  const double all = row.key.work.bytes();
+  return row.reuse_bytes.value_or(all) > kDrivenOut * all ? row.key.work.bytes_weights : all;
 }
 
 std::vector<MemoryLevel> memory_levels(const std::vector<Measured>& rows, double shortest_ns,
@@ -94,7 +99,7 @@ std::vector<MemoryLevel> memory_levels(const std::vector<Measured>& rows, double
   for (const Measured& row : rows) {
     const double bytes = bytes_from_level(row);
     if (row.ns < shortest_ns || bytes <= 0) continue;
-    const double reuse = row.reuse_bytes.value_or(row.work.bytes());
+    const double reuse = row.reuse_bytes.value_or(row.key.work.bytes());
     std::size_t level = 0;
     while (ends[level] && reuse > *ends[level]) ++level;
     rates[level].push_back(bytes / row.ns);
@@ -127,17 +132,42 @@ class Gatherer {
   void add(const table::StoredRow& stored) {
     const auto& settings = selection_.setting_ids;
     const auto ns = usable_time(stored);
-    if (ns && stored.device == selection_.device_id &&
-        std::find(settings.begin(), settings.end(), stored.setting) != settings.end() &&
-        seen_.insert(stored.id).second)
-      rows_.push_back({stored.row.key, stored.row.reuse_bytes, *ns});
+    if (!ns || stored.device != selection_.device_id ||
+        std::find(settings.begin(), settings.end(), stored.setting) == settings.end() ||
+        !seen_.insert(stored.id).second)
+      return;
+    ++count_;
+    if (!is_time(*ns)) return;
+    if (const auto& work = work_of(stored.row.key))
+      rows_.push_back({*work, stored.row.reuse_bytes, *ns});
   }
-  [[nodiscard]] const std::vector<TimedKey>& rows() const { return rows_; }
+  /// Rows of a kernel, those in every cache state.
+  Status add_rows_of(const table::Table& table, std::string_view key) {
+    for (const table::SettingId setting : selection_.setting_ids) {
+      OPLAT_TRY(rows, table.rows_of(key, selection_.device_id, setting));
+      for (const table::StoredRow& row : rows) add(row);
+    }
+    return {};
+  }
+  [[nodiscard]] const std::vector<Measured>& rows() const { return rows_; }
+  [[nodiscard]] std::int64_t count() const { return count_; }
 
  private:
+  /// Rows of one key are read one after the other.
+  const std::optional<KeyWork>& work_of(const std::string& key) {
+    if (key != last_key_) {
+      last_key_ = key;
+      last_work_ = key_work(key, *selection_.catalogue);
+    }
+    return last_work_;
+  }
+
   const Selection& selection_;
   std::unordered_set<table::RowId> seen_;
-  std::vector<TimedKey> rows_;
+  std::vector<Measured> rows_;
+  std::int64_t count_ = 0;
+  std::string last_key_;
+  std::optional<KeyWork> last_work_;
 };
 
 /// The largest id up to which rows seem to stand, at most 2^40: they count up from 1 and are not
@@ -184,23 +214,35 @@ std::optional<double> Ceilings::bytes_per_ns(double reuse_bytes) const {
   return std::nullopt;
 }
 
-Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device,
-                     const ir::Catalogue& catalogue) {
+namespace {
+
+Ceilings ceilings_of_known(const std::vector<Measured>& known, std::int64_t rows,
+                           const table::Device& device) {
   Ceilings ceilings;
-  ceilings.rows = static_cast<std::int64_t>(rows.size());
-  std::vector<Measured> known;
-  for (const TimedKey& row : rows)
-    if (auto one = measured(row, catalogue)) known.push_back(*one);
+  ceilings.rows = rows;
   ceilings.node_ns = node_time(known);
   const double shortest_ns = kLongInNodes * ceilings.node_ns.value_or(0);
   std::map<ir::Dtype, std::vector<double>> rates;
   for (const Measured& row : known)
-    if (row.ns >= shortest_ns && row.dtype &&
-        row.work.flops.value_or(0) >= kMinIntensity * row.work.bytes())
-      rates[*row.dtype].push_back(*row.work.flops / row.ns);
+    if (row.ns >= shortest_ns && row.key.dtype &&
+        row.key.work.flops.value_or(0) >= kMinIntensity * row.key.work.bytes())
+      rates[*row.key.dtype].push_back(*row.key.work.flops / row.ns);
   for (auto& [dtype, some] : rates) ceilings.flops_per_ns[dtype] = best(std::move(some));
   ceilings.memory = memory_levels(known, shortest_ns, device);
   return ceilings;
+}
+
+}  // namespace
+
+Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device,
+                     const ir::Catalogue& catalogue) {
+  std::vector<Measured> known;
+  for (const TimedKey& row : rows) {
+    if (!is_time(row.median_ns)) continue;
+    if (auto work = key_work(row.key, catalogue))
+      known.push_back({*std::move(work), row.reuse_bytes, row.median_ns});
+  }
+  return ceilings_of_known(known, static_cast<std::int64_t>(rows.size()), device);
 }
 
 namespace {
@@ -220,22 +262,39 @@ table::Device as_measured(const Selection& selection) {
 
 }  // namespace
 
+struct CeilingRows::Impl {
+  explicit Impl(const Selection& chosen) : selection(chosen), shared(selection) {}
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  Selection selection;
+  Gatherer shared;  ///< of every prediction
+};
+
+CeilingRows::CeilingRows(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+CeilingRows::CeilingRows(CeilingRows&&) noexcept = default;
+CeilingRows& CeilingRows::operator=(CeilingRows&&) noexcept = default;
+CeilingRows::~CeilingRows() = default;
+
+Result<CeilingRows> CeilingRows::read(const table::Table& table, const Selection& selection,
+                                      std::int64_t most_rows) {
+  auto impl = std::make_unique<Impl>(selection);
+  OPLAT_CHECK(impl->shared.add_rows_of(table, plan::kDispatchKey));
+  OPLAT_CHECK(sample(table, most_rows, impl->shared));
+  return CeilingRows(std::move(impl));
+}
+
+Result<Ceilings> CeilingRows::of(const table::Table& table, const Prediction& prediction) const {
+  Gatherer all = impl_->shared;
+  std::unordered_set<std::string_view> keys;
+  for (const KernelPrediction& kernel : prediction.kernels)
+    if (keys.insert(kernel.key).second) OPLAT_CHECK(all.add_rows_of(table, kernel.key));
+  return ceilings_of_known(all.rows(), all.count(), as_measured(impl_->selection));
+}
+
 Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection,
                                const Prediction& prediction, std::int64_t most_rows) {
-  Gatherer gatherer(selection);
-  std::unordered_set<std::string_view> keys;
-  const auto add_rows_of = [&](std::string_view key) -> Status {
-    if (!keys.insert(key).second) return {};
-    for (const table::SettingId setting : selection.setting_ids) {
-      OPLAT_TRY(rows, table.rows_of(key, selection.device_id, setting));
-      for (const table::StoredRow& row : rows) gatherer.add(row);
-    }
-    return {};
-  };
-  OPLAT_CHECK(add_rows_of(plan::kDispatchKey));
-  for (const KernelPrediction& kernel : prediction.kernels) OPLAT_CHECK(add_rows_of(kernel.key));
-  OPLAT_CHECK(sample(table, most_rows, gatherer));
-  return ceilings_of(gatherer.rows(), as_measured(selection), *selection.catalogue);
+  OPLAT_TRY(rows, CeilingRows::read(table, selection, most_rows));
+  return rows.of(table, prediction);
 }
 
 std::optional<ir::Dtype> work_dtype(const ir::Key& key) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,12 +57,31 @@ struct Ceilings {
 Ceilings ceilings_of(std::span<const TimedKey> rows, const table::Device& device,
                      const ir::Catalogue& catalogue);
 
-/// Rows that find_ceilings() reads besides those of the prediction's own kernels: a report must not
-/// wait for a large table.
+/// Rows that are read besides those of the prediction's own kernels: a report must not wait for a
+/// large table.
 inline constexpr std::int64_t kMaxSampledRows = 256;
 
-/// From the rows of the prediction's kernels and of plan::kDispatchKey, and of at most `most_rows`
-/// others spread evenly over the table, those of the selection.
+/// What rows of a selection reach, for any number of predictions: the rows that all of them look at
+/// are read and parsed once.
+class CeilingRows {
+ public:
+  /// The rows of plan::kDispatchKey, and at most `most_rows` others spread evenly over the table,
+  /// those of the selection.
+  static Result<CeilingRows> read(const table::Table& table, const Selection& selection,
+                                  std::int64_t most_rows = kMaxSampledRows);
+  CeilingRows(CeilingRows&&) noexcept;
+  CeilingRows& operator=(CeilingRows&&) noexcept;
+  ~CeilingRows();
+  /// From those and from the rows of the prediction's kernels, in the table of read().
+  [[nodiscard]] Result<Ceilings> of(const table::Table& table, const Prediction& prediction) const;
+
+ private:
+  struct Impl;
+  explicit CeilingRows(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// CeilingRows of one prediction.
 Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection,
                                const Prediction& prediction,
                                std::int64_t most_rows = kMaxSampledRows);

@@ -35,6 +35,7 @@ constexpr std::size_t kMaxNamedKeys = 5;
 constexpr std::string_view kNoTime = " holds no time: ";
 
 struct KeyHash {
+  using is_transparent = void;
   std::size_t operator()(std::string_view key) const {
     return static_cast<std::size_t>(base::hash64(key));
   }
@@ -102,7 +103,7 @@ void say_node_overhead(Prediction& prediction) {
 void say_value_caveats(Prediction& prediction) {
   std::vector<std::string_view> keys;
   for (const KernelPrediction& kernel : prediction.kernels)
-    if (kernel.latency_ns) keys.push_back(kernel.key);
+    if (kernel.has_caveat) keys.push_back(kernel.key);
   for (const std::string& text : value_caveat_texts(keys))
     prediction.warnings.push_back(text + "; its interval is wider");
 }
@@ -251,6 +252,13 @@ Result<MissingPolicy> parse_missing_policy(std::string_view text) {
   return fail(Code::Usage, "--missing {}: expected error, roofline or zero", base::printable(text));
 }
 
+/// What a key says that every prediction of it asks for.
+struct KeyFacts {
+  bool view = false;
+  std::optional<ir::ValueCaveat> caveat;
+  double value_cost_sd = 0;
+};
+
 /// What a fit would add.
 struct FitHint {
   std::string text = {};  ///< ends KernelPrediction::why; empty: nothing
@@ -270,7 +278,8 @@ struct Predictor::Impl {
   estimate::Estimate view;
   Composition composition;
   std::vector<std::string> warnings;  ///< of the selection and of the composition
-  mutable std::unordered_map<std::string, bool> views;
+  /// Keys are parsed once: a search asks for the same kernels again and again.
+  mutable std::unordered_map<std::string, KeyFacts, KeyHash, std::equal_to<>> facts;
   /// whether the rows that teach estimates are substantially of a busy machine
   mutable std::optional<bool> loaded;
   /// that rows time; all rows are read for it once
@@ -367,12 +376,15 @@ struct Predictor::Impl {
     return {};
   }
 
-  /// Keys are parsed once: a search asks for the same kernels again and again.
-  bool view_at(std::string_view key) const {
-    if (!ir::may_name_view(key, *rows.catalogue)) return false;
-    const auto [at, added] = views.try_emplace(std::string(key), false);
-    if (added) at->second = ir::names_view(key, *rows.catalogue);
-    return at->second;
+  const KeyFacts& facts_of(std::string_view key) const {
+    const auto at = facts.find(key);
+    if (at != facts.end()) return at->second;
+    constexpr std::size_t kMaxFacts = 1'000'000;
+    if (facts.size() >= kMaxFacts) facts.clear();
+    return facts
+        .emplace(std::string(key), KeyFacts{ir::names_view(key, *rows.catalogue),
+                                            ir::value_caveat(key), ir::value_cost_sd(key)})
+        .first->second;
   }
 };
 
@@ -439,9 +451,12 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
   std::vector<estimate::Query> queries;
   queries.reserve(distinct.keys.size());
   std::vector<std::optional<estimate::Estimate>> answers(distinct.keys.size());
+  std::vector<KeyFacts> facts;
+  facts.reserve(distinct.keys.size());
   for (std::size_t i = 0; i < distinct.keys.size(); ++i) {
     queries.push_back({distinct.keys[i], reuse_bytes, explain});
-    if (impl_->view_at(distinct.keys[i])) OPLAT_CHECK(impl_->estimate_view(queries[i], answers[i]));
+    facts.push_back(impl_->facts_of(distinct.keys[i]));
+    if (facts[i].view) OPLAT_CHECK(impl_->estimate_view(queries[i], answers[i]));
   }
   OPLAT_CHECK(estimate::estimate_all(impl_->chain, queries, answers));
   for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -464,14 +479,6 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
       continue;
     OPLAT_TRY(said, estimate::row_without_time(impl_->rows, distinct.keys[i]));
     if (said) failed[i] = "; its own " + *said;
-  }
-  std::vector<std::optional<ir::ValueCaveat>> caveats;
-  caveats.reserve(answers.size());
-  std::vector<double> value_costs;
-  value_costs.reserve(answers.size());
-  for (const std::string_view key : distinct.keys) {
-    caveats.push_back(ir::value_caveat(key));
-    value_costs.push_back(ir::value_cost_sd(key));
   }
   std::string hint;
   if (any_open(answers)) {
@@ -506,11 +513,12 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
         if (explain) one.why += ", from rows of which many were measured on a busy machine";
       }
       one.why += failed[distinct.of[i]];
-      if (const auto& caveat = caveats[distinct.of[i]]) {
+      if (const auto& caveat = facts[distinct.of[i]].caveat) {
+        one.has_caveat = true;
         one.sd_log = std::hypot(one.sd_log.value_or(0), caveat->sd_log);
         if (explain) one.why += "; " + caveat->reason;
       }
-      if (const double sd = value_costs[distinct.of[i]]; sd > 0) {
+      if (const double sd = facts[distinct.of[i]].value_cost_sd; sd > 0) {
         one.values_sd_log = sd;
         one.sd_log = std::hypot(one.sd_log.value_or(0), sd);
         if (explain) one.why += "; some values take it longer than others";

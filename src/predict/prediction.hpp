@@ -62,6 +62,7 @@ struct KernelPrediction {
   std::optional<base::Interval> in_model_ns = std::nullopt;  ///< of one execution; see Estimate
   double values_sd_log = 0;  ///< in sd_log: what the values decide that it computes with
   double common_sd_log = 0;  ///< in sd_log: what all kernels miss together; see Estimate
+  bool has_caveat = false;   ///< in sd_log: what values decide that no key says; ir::value_caveat()
 };
 
 struct Composition;

@@ -32,6 +32,7 @@ struct RowFilter {  // "= {}" lets a caller name only the fields that it sets
   bool fitted = true;
   /// whether who asks knows --allow-setting-mismatch, so that an error may name it
   bool has_mismatch_flag = true;
+  friend bool operator==(const RowFilter&, const RowFilter&) = default;
 };
 
 /// A field answered from rows that were measured otherwise.

@@ -130,8 +130,10 @@ namespace {
 std::unique_ptr<Prediction> predict_one(TableHandle& handle, const app::PredictRequest& request,
                                         const ModelFile& model, PythonEvents& events) {
   const auto opened = handle.opened();
-  app::PredictResult result = opened->use(
-      events, [&] { return app::predict(request, opened->table.impl().opened, events); });
+  app::PredictResult result = opened->use(events, [&] {
+    Table::Impl& table = opened->table.impl();
+    return app::predict(request, table.opened, table.memo, events);
+  });
   result.prediction.model = model.name;
   result.prediction.warnings.insert(result.prediction.warnings.end(), model.warnings.begin(),
                                     model.warnings.end());

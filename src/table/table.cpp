@@ -181,4 +181,19 @@ Status Table::keep_lease() {
   return impl_->write([] { return Status{}; });
 }
 
+Table::Reading::Reading(const Table& table) {
+  Database& database = *table.impl_->database;
+  // Where this fails, the look-ups themselves say why.
+  if (table.impl_->mode == Mode::Read && !database.in_transaction() &&
+      database.execute_often("BEGIN"))
+    table_ = &table;
+}
+
+Table::Reading::~Reading() {
+  // A forked child leaves its parent's connection alone.
+  if (table_ == nullptr || table_->impl_->process != ::getpid()) return;
+  Database& database = *table_->impl_->database;
+  if (database.in_transaction()) static_cast<void>(database.execute_often("COMMIT"));
+}
+
 }  // namespace oplat::table

@@ -166,6 +166,20 @@ class Table {
   /// target. One line per finding, none where all is well; at most 100.
   Result<std::vector<std::string>> integrity() const;
 
+  /// While it lives, look-ups see one state of the file and take its lock once instead of each for
+  /// itself. Other readers are not held up; a writer that commits waits for its end. The table must
+  /// outlive it. Of one that is open for writing it does nothing.
+  class Reading {
+   public:
+    explicit Reading(const Table& table);
+    ~Reading();
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+
+   private:
+    const Table* table_ = nullptr;  ///< null: nothing to end
+  };
+
   // Look-ups. Exact by key text; lazy, memoised in memory.
   /// Rows of one kernel, all cache states, those without a state last.
   Result<std::vector<StoredRow>> rows_of(std::string_view key, DeviceId device,

@@ -40,6 +40,39 @@ TEST_F(PredictTest, AddsUpThePlanThatTheTableHolds) {
   EXPECT_THAT(events_.warnings, IsEmpty());
 }
 
+TEST_F(PredictTest, AnOpenTableIsReadOnceForAllPredictions) {
+  PredictRequest request{.model = made_.model(), .table = made_.path()};
+  OpenedTable table = must(open_table_of(request, events_));
+  PredictMemo memo;
+  const double first = *must(predict(request, table, memo, events_)).prediction.latency_ns;
+  EXPECT_EQ(*must(predict(request, table, memo, events_)).prediction.latency_ns, first);
+  request.model = made_.faster();
+  const PredictResult kept = must(predict(request, table, memo, events_));
+  EXPECT_EQ(memo.selections(), 1);
+  EXPECT_EQ(memo.predictors(), 1);
+  // What was kept answers as a table that was never asked.
+  const PredictResult fresh = must(predict(request, events_));
+  EXPECT_EQ(kept.prediction.latency_ns, fresh.prediction.latency_ns);
+  EXPECT_EQ(kept.prediction.interval->high, fresh.prediction.interval->high);
+  EXPECT_EQ(kept.diagnosis.ceilings.rows, fresh.diagnosis.ceilings.rows);
+}
+
+TEST_F(PredictTest, WhatWasKeptAnswersNoOtherQuestion) {
+  PredictRequest request{.model = made_.model(), .table = made_.path()};
+  OpenedTable table = must(open_table_of(request, events_));
+  PredictMemo memo;
+  must(predict(request, table, memo, events_));
+  request.rows.build = "another";
+  const PredictResult other = must(predict(request, table, memo, events_));
+  EXPECT_THAT(other.prediction.warnings, Contains(HasSubstr("another")));
+  request.options.estimator = estimate::Profile::Fast;
+  must(predict(request, table, memo, events_));
+  EXPECT_EQ(memo.selections(), 2);
+  EXPECT_EQ(memo.predictors(), 3);
+  request.rows.threads = 99;
+  EXPECT_FALSE(predict(request, table, memo, events_));
+}
+
 TEST_F(PredictTest, WarningsAreInThePrediction) {
   const PredictResult result = must(predict(
       {.model = made_.model(), .table = made_.path(), .rows = {.build = "another"}}, events_));

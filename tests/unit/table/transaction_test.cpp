@@ -119,6 +119,25 @@ TEST_F(TransactionTest, AReaderSeesCommittedRowsWhileTheWriterIsOpen) {
   EXPECT_EQ(must(reader.counts()).timings, 2);
 }
 
+TEST_F(TransactionTest, AReadingSeesOneState) {
+  must(put(kRelu));
+  const Table reader = must_open(file(), Mode::Read);
+  std::thread writer;
+  {
+    const Table::Reading reading(reader);
+    const Table::Reading inner(reader);  // the outer one stays
+    EXPECT_EQ(must(reader.counts()).timings, 1);
+    EXPECT_EQ(must(must_open(file(), Mode::Read).counts()).timings, 1) << "others read, too";
+    writer = std::thread([&] { must(put(kAdd)); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_EQ(must(reader.counts()).timings, 1) << "the writer waits";
+  }
+  writer.join();
+  EXPECT_EQ(must(reader.counts()).timings, 2);
+  const Table::Reading of_a_writer(*table_);
+  must(put("C{}()->()"));
+}
+
 TEST_F(TransactionTest, AReaderCannotWrite) {
   Table reader = must_open(file(), Mode::Read);
   expect_error(reader.put_device(sample_device()), Code::Refused, "reading only");
