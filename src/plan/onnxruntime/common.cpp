@@ -8,8 +8,10 @@
 namespace oplat::plan::ort {
 namespace {
 
-/// constant_sharing.cc makes equal constants of so few elements one.
+/// constant_sharing.cc makes equal constants of so few elements one, where they are of these types.
 constexpr std::int64_t kMaxShared = 8;
+constexpr std::array kShared = {ir::Dtype::F32, ir::Dtype::F16, ir::Dtype::F64, ir::Dtype::I32,
+                                ir::Dtype::I64};
 
 bool is_equal(const Net& net, TensorId a, TensorId b) {
   if (a == b) return true;
@@ -19,7 +21,8 @@ bool is_equal(const Net& net, TensorId a, TensorId b) {
   // Those that the optimiser itself made stay apart.
   if (x.info == nullptr || y.info == nullptr) return false;
   return x.dtype == y.dtype && x.dims == y.dims && x.value != nullptr && y.value != nullptr &&
-         x.dims.elements() <= kMaxShared && *x.value == *y.value;
+         x.dims.elements() <= kMaxShared && *x.value == *y.value &&
+         std::find(kShared.begin(), kShared.end(), x.dtype) != kShared.end();
 }
 
 bool is_equal_node(const Net& net, NodeId a, NodeId b) {

@@ -397,6 +397,7 @@ void Net::fold(NodeId id) {
     if (one == kNone) continue;
     tensor(one).constant = true;
     tensor(one).producer = kNoNode;
+    order_.clear();
   }
   const std::int64_t elements = tensor(outputs[0]).dims.elements();
   if (numbers && outputs.size() == 1 && (!numbers->real || elements <= kMaxReals) &&

@@ -192,6 +192,7 @@ std::optional<Ints> Net::attribute_ints(NodeId id, std::string_view name) const 
 }
 
 std::vector<NodeId> Net::order() const {
+  if (!order_.empty()) return order_;
   struct Step {
     NodeId node = kNoNode;
     bool leave = false;
@@ -220,6 +221,7 @@ std::vector<NodeId> Net::order() const {
     for (const NodeId one : before)
       if (!seen[index(one)]) stack.push_back({one, false});
   }
+  order_ = order;
   return order;
 }
 
@@ -279,7 +281,9 @@ NodeId Net::add_like(NodeId like, std::string_view domain, std::string_view op,
 }
 
 void Net::attach(NodeId id) {
+  order_.clear();
   const Node& n = node(id);
+  ops_.insert(n.op);
   for (const TensorId one : n.inputs)
     if (one != kNone) tensor(one).readers.push_back(id);
   for (const TensorId one : n.outputs)
@@ -287,6 +291,7 @@ void Net::attach(NodeId id) {
 }
 
 void Net::detach(NodeId id) {
+  order_.clear();
   const Node& n = node(id);
   for (const TensorId one : n.inputs)
     if (one != kNone) erase_one(tensor(one).readers, id);
@@ -295,12 +300,14 @@ void Net::detach(NodeId id) {
 }
 
 void Net::remove(NodeId id) {
+  order_.clear();
   if (!alive(id)) return;
   detach(id);
   nodes_[index(id)].alive = false;
 }
 
 void Net::set_input(NodeId id, std::size_t i, TensorId to) {
+  order_.clear();
   Node& n = nodes_[index(id)];
   if (i >= n.inputs.size()) n.inputs.resize(i + 1, kNone);
   if (n.inputs[i] != kNone) erase_one(tensor(n.inputs[i]).readers, id);
@@ -309,6 +316,7 @@ void Net::set_input(NodeId id, std::size_t i, TensorId to) {
 }
 
 void Net::set_inputs(NodeId id, std::vector<TensorId> to) {
+  order_.clear();
   Node& n = nodes_[index(id)];
   for (const TensorId one : n.inputs)
     if (one != kNone) erase_one(tensor(one).readers, id);
@@ -318,6 +326,7 @@ void Net::set_inputs(NodeId id, std::vector<TensorId> to) {
 }
 
 void Net::set_output(NodeId id, std::size_t i, TensorId to) {
+  order_.clear();
   Node& n = nodes_[index(id)];
   if (n.outputs[i] != kNone && tensor(n.outputs[i]).producer == id)
     tensor(n.outputs[i]).producer = kNoNode;
@@ -326,6 +335,7 @@ void Net::set_output(NodeId id, std::size_t i, TensorId to) {
 }
 
 void Net::adopt(NodeId id, TensorId result) {
+  order_.clear();
   nodes_[index(id)].outputs.assign(1, result);
   tensor(result).producer = id;
 }
@@ -336,6 +346,7 @@ void Net::infer_made(NodeId id) {
 }
 
 void Net::redirect(TensorId from, TensorId to) {
+  order_.clear();
   if (from == to) return;
   const std::vector<NodeId> readers = std::move(tensor(from).readers);
   tensor(from).readers.clear();
@@ -393,6 +404,7 @@ void Net::drop_attribute(NodeId id, std::string_view name) {
 void Net::set_op(NodeId id, std::string_view domain, std::string_view op) {
   nodes_[index(id)].domain = domain;
   nodes_[index(id)].op = op;
+  ops_.insert(op);
 }
 
 namespace {

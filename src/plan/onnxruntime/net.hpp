@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "base/result.hpp"
@@ -137,7 +138,10 @@ class Net {
   [[nodiscard]] const std::vector<TensorId>& inputs() const { return graph_->inputs; }
   /// Nodes as the runtime's GraphViewer orders them (core/graph/graph_viewer.cc): each walk begins
   /// at a node that nobody reads, the last first, and takes the operand that was made last first.
+  /// Kept as long as no node, operand or result changes.
   [[nodiscard]] std::vector<NodeId> order() const;
+  /// Whether there ever was a node of that operator: a pass over others need not look.
+  [[nodiscard]] bool had(std::string_view op) const { return ops_.contains(op); }
 
   // ---- changing ----
   TensorId add_tensor(ir::Dtype dtype, Dims dims);  // by value: it may be that of another tensor
@@ -146,6 +150,8 @@ class Net {
   TensorId add_constant(ir::Dtype dtype, Dims dims);
   /// Gives a constant of one element its number.
   void give_number(TensorId id, std::int64_t number);
+  /// The numbers of a constant that was made here.
+  void set_value(TensorId id, ir::List value);
   /// The node's results must be there; it writes them from now on.
   NodeId add(std::string_view domain, std::string_view op, std::vector<TensorId> inputs,
              std::vector<TensorId> outputs, const ir::Node* source,
@@ -186,7 +192,6 @@ class Net {
   }
   void attach(NodeId id);
   void detach(NodeId id);
-  void set_value(TensorId id, ir::List value);
 
   const ir::Graph* graph_ = nullptr;
   Status failure_ = {};
@@ -195,6 +200,8 @@ class Net {
   std::vector<Node> nodes_;
   std::deque<std::vector<ir::NamedValue>> attributes_;  ///< of changed nodes
   std::deque<ir::List> values_;
+  std::unordered_set<std::string_view> ops_;  ///< see had()
+  mutable std::vector<NodeId> order_;         ///< empty: to be found anew
 };
 
 }  // namespace oplat::plan::ort

@@ -36,6 +36,7 @@ constexpr std::array kPasses = {
     NamedPass{"channels-last", move_channels_last},
     NamedPass{"copy-dequantisations", copy_dequantisations},
     NamedPass{"propagate-quantisation", propagate_quantisation},
+    NamedPass{"quantise-biases", quantise_biases},
     NamedPass{"clips-of-quantisation", drop_clips_of_quantisation},
     NamedPass{"unsigned-activations", make_activations_unsigned},
     NamedPass{"quantised", fuse_quantised},

@@ -54,6 +54,7 @@ bool move_channels_last(Net& net, const Machine& machine);
 // quantised.cpp
 bool copy_dequantisations(Net& net, const Machine& machine);
 bool propagate_quantisation(Net& net, const Machine& machine);
+bool quantise_biases(Net& net, const Machine& machine);
 bool drop_clips_of_quantisation(Net& net, const Machine& machine);
 bool make_activations_unsigned(Net& net, const Machine& machine);
 bool fuse_quantised(Net& net, const Machine& machine);

@@ -3,19 +3,19 @@
 /// of its result becomes a kernel of eight bits (qdq_transformer/).
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "plan/onnxruntime/passes.hpp"
+#include "plan/onnxruntime/quantised.hpp"
 
 namespace oplat::plan::ort {
-namespace {
-
 bool is_quantise(const Net& net, NodeId id) {
   return net.is(id, "QuantizeLinear") || net.is(id, "QuantizeLinear", kMs);
 }
 bool is_dequantise(const Net& net, NodeId id) {
   return net.is(id, "DequantizeLinear") || net.is(id, "DequantizeLinear", kMs);
 }
-bool is_16_bits(ir::Dtype dtype) { return dtype == ir::Dtype::I16 || dtype == ir::Dtype::U16; }
+namespace {
 
 /// Equal constants, or one tensor.
 bool is_same(const Net& net, TensorId a, TensorId b) {
@@ -27,38 +27,56 @@ bool is_same(const Net& net, TensorId a, TensorId b) {
          *x.value == *y.value;
 }
 
+}  // namespace
+
 bool is_pair(const Net& net, NodeId dequantise, NodeId quantise) {
   return net.tensor(net.input(dequantise, 0)).dtype == net.tensor(net.result(quantise)).dtype &&
          is_same(net, net.input(dequantise, 1), net.input(quantise, 1)) &&
          is_same(net, net.input(dequantise, 2), net.input(quantise, 2));
 }
 
-/// A quantisation and a dequantisation with the numbers of `like` on the way to readers of `id`.
-void insert_pair(Net& net, TensorId id, const std::vector<NodeId>& readers, NodeId like) {
+std::vector<Reading> readings_of(const Net& net, TensorId id) {
+  std::vector<Reading> all;
+  std::vector<NodeId> readers = net.tensor(id).readers;
+  std::sort(readers.begin(), readers.end());
+  readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+  for (const NodeId reader : readers)
+    for (std::size_t i = 0; i < net.node(reader).inputs.size(); ++i)
+      if (net.input(reader, i) == id) all.push_back({reader, i});
+  return all;
+}
+
+void insert_pairs(Net& net, TensorId id, const std::vector<Reading>& readings, NodeId like) {
   const Tensor was = net.tensor(id);
   const TensorId scale = net.input(like, 1), zero = net.input(like, 2);
   const ir::Dtype narrow = is_quantise(net, like) ? net.tensor(net.result(like)).dtype
                                                   : net.tensor(net.input(like, 0)).dtype;
   const TensorId small = net.add_tensor(narrow, was.dims);
-  const TensorId back = net.add_tensor(was.dtype, was.dims);
   std::vector<TensorId> inputs = {id, scale};
   if (zero != kNone) inputs.push_back(zero);
   const std::string_view domain = net.node(like).domain;
-  for (const NodeId reader : readers)
-    for (std::size_t i = 0; i < net.node(reader).inputs.size(); ++i)
-      if (net.input(reader, i) == id) net.set_input(reader, i, back);
+  std::vector<TensorId> back;
+  for (const Reading& one : readings) {
+    back.push_back(net.add_tensor(was.dtype, was.dims));
+    net.set_input(one.reader, one.operand, back.back());
+  }
   net.add(domain, "QuantizeLinear", inputs, {small}, nullptr);
   inputs[0] = small;
-  net.add(domain, "DequantizeLinear", inputs, {back}, nullptr);
-}
-
-bool passes_on(const Net& net, NodeId id) {
-  return net.is_any(id, {"MaxPool", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice"}) &&
-         net.node(id).outputs.size() == 1;
+  for (const TensorId one : back) net.add(domain, "DequantizeLinear", inputs, {one}, nullptr);
 }
 
 bool has_scalars(const Net& net, NodeId id) {
   return net.is_constant(net.input(id, 1)) && net.tensor(net.input(id, 1)).dims.elements() == 1;
+}
+
+namespace {
+
+bool is_16_bits(ir::Dtype dtype) { return dtype == ir::Dtype::I16 || dtype == ir::Dtype::U16; }
+
+bool passes_on(const Net& net, NodeId id) {
+  constexpr std::int64_t kFirstMaxPool = 12;
+  if (net.is(id, "MaxPool") && net.opset() < kFirstMaxPool) return false;
+  return net.is_any(id, {"MaxPool", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice"});
 }
 
 }  // namespace
@@ -88,32 +106,63 @@ bool copy_dequantisations(Net& net, const Machine&) {
 // qdq_propagation.cc: what only moves numbers does so in eight bits
 bool propagate_quantisation(Net& net, const Machine&) {
   bool changed = false;
-  for (const NodeId id : net.order()) {
-    if (!is_dequantise(net, id) || !has_scalars(net, id) || net.makes_output(id)) continue;
-    if (net.is_constant(net.input(id, 0))) continue;
-    NodeId next = net.only_reader(id);
-    while (passes_on(net, next)) {
-      const NodeId after = net.only_reader(next);
-      if (after == kNoNode || is_quantise(net, after)) break;
-      insert_pair(net, net.result(next), {after}, id);
-      changed = true;
-      next = after;
-    }
-  }
-  for (const NodeId id : net.order()) {
+  // Pairs that are put in on the way are for the next round.
+  const std::vector<NodeId> nodes = net.order();
+  for (const NodeId id : nodes) {
     if (!is_quantise(net, id) || !has_scalars(net, id)) continue;
     NodeId before = net.before(id, 0);
-    while (before != kNoNode && passes_on(net, before) && net.uses(before) == 1 &&
-           !net.makes_output(before)) {
+    while (passes_on(net, before) && net.uses(before) == 1 && !net.makes_output(before)) {
       const TensorId x = net.input(before, 0);
       const NodeId source = net.producer(x);
-      if (is_dequantise(net, source) || net.tensor(x).readers.size() != 1 || net.tensor(x).output ||
-          source == kNoNode)
+      const bool given = source == kNoNode && net.tensor(x).input;
+      if (!given && (source == kNoNode || is_dequantise(net, source) ||
+                     net.tensor(x).readers.size() != 1 || net.tensor(x).output))
         break;
-      insert_pair(net, x, {before}, id);
+      insert_pairs(net, x, {{before, 0}}, id);
       changed = true;
       before = source;
     }
+  }
+  for (const NodeId id : nodes) {
+    if (!is_dequantise(net, id) || !has_scalars(net, id) || net.makes_output(id)) continue;
+    if (net.is_constant(net.input(id, 0))) continue;
+    std::vector<NodeId> passing = {net.only_reader(id)};
+    while (!passing.empty()) {
+      const NodeId at = passing.back();
+      passing.pop_back();
+      if (!passes_on(net, at) || net.tensor(net.result(at)).output) continue;
+      std::vector<Reading> onwards = readings_of(net, net.result(at));
+      std::erase_if(onwards, [&](const Reading& one) { return is_quantise(net, one.reader); });
+      if (onwards.empty()) continue;
+      insert_pairs(net, net.result(at), onwards, id);
+      changed = true;
+      for (const Reading& one : onwards) passing.push_back(one.reader);
+    }
+  }
+  return changed;
+}
+
+// weight_bias_quantization.cc: a bias of floats becomes one of 32 bits
+bool quantise_biases(Net& net, const Machine&) {
+  bool changed = false;
+  for (const NodeId id : net.order()) {
+    if (!net.is_any(id, {"Conv", "ConvTranspose", "Gemm"})) continue;
+    const NodeId x = net.before(id, 0), w = net.before(id, 1);
+    const TensorId bias = net.input(id, 2);
+    if (!is_dequantise(net, x) || !has_scalars(net, x) || !is_dequantise(net, w) ||
+        !has_scalars(net, w) || !net.is_constant(bias) || net.tensor(bias).dims.size() != 1 ||
+        net.tensor(bias).dtype != ir::Dtype::F32)
+      continue;
+    NodeId next = net.only_reader(id);
+    while (net.is_any(next, {"Relu", "Clip"})) next = net.only_reader(next);
+    if (!is_quantise(net, next)) continue;
+    const Tensor was = net.tensor(bias);
+    const TensorId small = net.add_constant(ir::Dtype::I32, was.dims);
+    const TensorId scale = net.add_constant(ir::Dtype::F32, net.tensor(net.input(x, 1)).dims);
+    const TensorId back = net.add_tensor(was.dtype, was.dims);
+    net.add("", "DequantizeLinear", {small, scale}, {back}, nullptr);
+    net.set_input(id, 2, back);
+    changed = true;
   }
   return changed;
 }
@@ -162,10 +211,9 @@ bool make_activations_unsigned(Net& net, const Machine&) {
     if (!is_quantise(net, id) || net.tensor(net.result(id)).dtype != ir::Dtype::I8) continue;
     const TensorId small = net.result(id);
     if (net.tensor(small).output) continue;
+    // Where several read them, they stay signed.
     const std::vector<NodeId> readers = net.tensor(small).readers;
-    if (!std::all_of(readers.begin(), readers.end(),
-                     [&](NodeId one) { return is_dequantise(net, one); }))
-      continue;
+    if (readers.size() != 1 || !is_dequantise(net, readers[0])) continue;
     if (net.input(id, 2) == kNone || net.tensor(net.input(id, 2)).dims.elements() != 1) continue;
     const auto shifted = [&](NodeId node) {
       const TensorId zero = net.input(node, 2);
@@ -204,6 +252,31 @@ std::optional<Group> group_of(const Net& net, NodeId id) {
       if (is_quantise(net, reader)) group.after.push_back(reader);
   }
   return group;
+}
+
+/// The numbers of a scale, one for each channel or one for all; empty: they are not known.
+std::vector<double> scales_of(const Net& net, NodeId dequantise) {
+  std::vector<double> scales;
+  const TensorId id = net.input(dequantise, 1);
+  if (!net.is_constant(id) || net.tensor(id).value == nullptr) return scales;
+  for (const ir::Value& one : *net.tensor(id).value) {
+    if (one.real() == nullptr) return {};
+    scales.push_back(*one.real());
+  }
+  return scales;
+}
+
+/// Whether a bias is in units of the operand's times the weight's: another one is not left out.
+bool is_scaled_bias(const Net& net, NodeId x, NodeId w, NodeId bias) {
+  const auto of_x = scales_of(net, x), of_w = scales_of(net, w), own = scales_of(net, bias);
+  if (of_x.empty() || of_w.empty() || own.empty()) return true;
+  constexpr double kTolerance = 1e-3;
+  for (std::size_t i = 0; i < std::max(of_w.size(), own.size()); ++i) {
+    const double wanted = of_x[0] * of_w[of_w.size() == 1 ? 0 : std::min(i, of_w.size() - 1)];
+    const double given = own[own.size() == 1 ? 0 : std::min(i, own.size() - 1)];
+    if (std::abs(given - wanted) > kTolerance * std::abs(wanted)) return false;
+  }
+  return true;
 }
 
 /// Whether every result is quantised once and read by nobody else.
@@ -263,8 +336,8 @@ void strip(Net& net, NodeId id, const Group& group) {
 bool fuse_movement(Net& net, NodeId id, const Group& group) {
   if (group.before.size() != 1 || !is_closed(net, id, group)) return false;
   if (net.before(id, 0) != group.before.front()) return false;
-  const bool wide =
-      net.is_any(id, {"MaxPool", "Resize"}) && is_16_bits(narrow(net, group.before[0]));
+  const bool wide = net.is_any(id, {"MaxPool", "Resize", "ReduceMax", "ReduceMin"}) &&
+                    is_16_bits(narrow(net, group.before[0]));
   for (const NodeId one : group.after)
     if (!is_pair(net, group.before[0], one)) return false;
   if (wide || group.after.empty()) return false;
@@ -340,7 +413,10 @@ bool fuse_conv(Net& net, NodeId id, const Group& group) {
   const ir::Dtype dtype = narrow(net, group.before[0]);
   if (dtype != made_narrow(net, group.after[0]) || is_16_bits(dtype) || dtype == ir::Dtype::I8)
     return false;
-  if (group.before.size() == 3 && narrow(net, group.before[2]) != ir::Dtype::I32) return false;
+  if (group.before.size() == 3 &&
+      (narrow(net, group.before[2]) != ir::Dtype::I32 ||
+       !is_scaled_bias(net, group.before[0], group.before[1], group.before[2])))
+    return false;
   std::vector<TensorId> inputs;
   append(net, inputs, group.before[0]);
   append(net, inputs, group.before[1]);
@@ -396,10 +472,11 @@ bool fuse_gemm(Net& net, NodeId id, const Group& group) {
 bool fuse_quantised_node(Net& net, NodeId id) {
   if (!net.node(id).domain.empty() || net.node(id).outputs.empty()) return false;
   const std::string_view op = net.node(id).op;
-  static constexpr std::array<std::string_view, 17> kKnown = {
-      "MaxPool",   "Resize",  "Gather",  "Reshape",     "Transpose", "Squeeze",
-      "Unsqueeze", "Split",   "Flatten", "AveragePool", "LeakyRelu", "GlobalAveragePool",
-      "Sigmoid",   "Softmax", "Add",     "Mul",         "Concat"};
+  static constexpr std::array<std::string_view, 23> kKnown = {
+      "MaxPool",   "Resize",    "Gather",    "Reshape",     "Transpose", "Squeeze",
+      "Unsqueeze", "Split",     "Flatten",   "Slice",       "Expand",    "GatherElements",
+      "Tile",      "ReduceMax", "ReduceMin", "AveragePool", "LeakyRelu", "GlobalAveragePool",
+      "Sigmoid",   "Softmax",   "Add",       "Mul",         "Concat"};
   const bool known = std::find(kKnown.begin(), kKnown.end(), op) != kKnown.end() || op == "Conv" ||
                      op == "MatMul" || op == "Gemm" || op == "ArgMax";
   if (!known) return false;

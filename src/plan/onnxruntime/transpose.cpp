@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "plan/onnxruntime/passes.hpp"
+#include "plan/onnxruntime/quantised.hpp"
 
 namespace oplat::plan::ort {
 namespace {
@@ -112,7 +113,7 @@ class Pusher {
         }
       }
     }
-    return changed;
+    return mend_units() || changed;
   }
 
   // ---- handlers ----
@@ -126,7 +127,8 @@ class Pusher {
     return push_simple(id, transpose, perm);
   }
   bool push_axis(NodeId id, NodeId transpose, const Perm& perm) {
-    const std::string_view op = net_.node(id).op;
+    std::string_view op = net_.node(id).op;
+    if (op == "QLinearSoftmax") op = "Softmax";
     if (op == "Softmax" || op == "LogSoftmax" || op == "Hardmax") {
       constexpr std::int64_t kAnyAxis = 13;
       if (net_.opset() < kAnyAxis) return push_coerced(id, transpose, perm);
@@ -237,7 +239,9 @@ class Pusher {
   bool push_reshape(NodeId id, NodeId transpose, const Perm& perm) {
     const Dims from = net_.tensor(net_.input(id, 0)).dims;
     const Dims to = net_.tensor(net_.result(id)).dims;
-    if (from.size() != to.size() || !net_.is_constant(net_.input(id, 1))) return false;
+    if (!net_.is_constant(net_.input(id, 1))) return false;
+    if (to.size() > from.size()) return push_splitting_reshape(id, perm, from, to);
+    if (from.size() != to.size()) return false;
     Ints left = from.list();
     Perm own;
     for (int i = 0; i < to.size(); ++i) {
@@ -250,6 +254,70 @@ class Pusher {
       left[at] = -1;
     }
     return merge(id, transpose, perm, own);
+  }
+  /// A Reshape that makes several dimensions of each of its operand's does the same to those that
+  /// are not transposed.
+  bool push_splitting_reshape(NodeId id, const Perm& perm, const Dims& from, const Dims& to) {
+    std::vector<Ints> parts(static_cast<std::size_t>(from.size()));
+    int next = 0;
+    for (int axis = 0; axis < from.size(); ++axis) {
+      Ints& own = parts[index(axis)];
+      std::int64_t product = 1;
+      while (next < to.size() && (own.empty() || product != from[axis])) {
+        if (to[next] <= 0) return false;
+        product *= to[next];
+        own.push_back(next++);
+      }
+      if (product != from[axis]) return false;
+    }
+    while (next < to.size()) {
+      if (to[next] != 1) return false;
+      parts.back().push_back(next++);
+    }
+    // Where each of the results' dimensions is before the transpose.
+    const Perm back = inverse(perm);
+    Ints size;
+    Perm made(index(to.size()));
+    for (const std::int64_t axis : back) {
+      for (const std::int64_t part : parts[index(axis)]) {
+        made[index(part)] = static_cast<std::int64_t>(size.size());
+        size.push_back(to[static_cast<int>(part)]);
+      }
+    }
+    net_.set_input(id, 1, net_.add_ints(size));
+    transpose_input(id, 0, back);
+    transpose_outputs(id, made);
+    return true;
+  }
+  /// The runtime's Resize has kernels for channels that come last.
+  bool push_resize(NodeId id, NodeId, const Perm& perm) {
+    if (!assigned_ || (perm != Perm{0, 2, 3, 1} && perm != Perm{0, 3, 1, 2})) return false;
+    const Perm back = inverse(perm);
+    const std::size_t operands = net_.node(id).inputs.size();
+    // Corners, scales and sizes are a number for each dimension; corners are two.
+    for (std::size_t i = 1; i < operands; ++i) {
+      const TensorId list = net_.input(id, i);
+      if (list == kNone || net_.tensor(list).dims.elements() == 0) continue;
+      const Tensor was = net_.tensor(list);
+      if (!was.constant || was.value == nullptr) return false;
+      const std::size_t length = was.value->size();
+      if (length == 1) continue;
+      if (length != perm.size() && length != 2 * perm.size()) return false;
+    }
+    for (std::size_t i = 1; i < operands; ++i) {
+      const TensorId list = net_.input(id, i);
+      if (list == kNone || net_.tensor(list).dims.elements() == 0) continue;
+      const Tensor was = net_.tensor(list);
+      if (was.value->size() == 1) continue;
+      ir::List moved;
+      for (std::size_t half = 0; half < was.value->size(); half += perm.size())
+        for (const std::int64_t one : back) moved.push_back((*was.value)[half + index(one)]);
+      net_.set_input(id, i, net_.add_constant(was.dtype, was.dims));
+      net_.set_value(net_.input(id, i), std::move(moved));
+    }
+    transpose_input(id, 0, back);
+    transpose_outputs(id, perm);
+    return true;
   }
   bool push_quantise(NodeId id, NodeId, const Perm& perm) {
     constexpr std::int64_t kAxes = 13;
@@ -277,9 +345,10 @@ class Pusher {
     return true;
   }
   bool push_channels_last(NodeId id, NodeId, const Perm& perm) {
-    if (perm != first_of_last(perm.size()) || net_.attribute_int(id, "channels_last", 0) == 1)
-      return false;
-    net_.set_attribute(id, "channels_last", ir::Value(1));
+    const std::int64_t last = net_.attribute_int(id, "channels_last", 0);
+    const Perm first = first_of_last(perm.size());
+    if (perm != (last == 0 ? first : inverse(first))) return false;
+    net_.set_attribute(id, "channels_last", ir::Value(1 - last));
     transpose_input(id, 0, inverse(perm));
     transpose_outputs(id, perm);
     return true;
@@ -363,6 +432,51 @@ class Pusher {
   }
 
  private:
+  /// What stands between a dequantisation and a quantisation becomes one operator of eight bits. A
+  /// transpose that lost one of the two gets a pair.
+  bool mend_units() {
+    const std::vector<NodeId> nodes = net_.order();
+    if (std::none_of(nodes.begin(), nodes.end(),
+                     [&](NodeId id) { return is_dequantise(net_, id); }))
+      return false;
+    bool changed = false;
+    for (const NodeId id : nodes) {
+      if (!net_.alive(id)) continue;
+      if (is_quantise(net_, id)) changed = drop_pair_before(id) || changed;
+      if (net_.is(id, "Transpose")) changed = mend_unit(id) || changed;
+    }
+    return changed;
+  }
+  bool drop_pair_before(NodeId id) {
+    const NodeId before = net_.before(id, 0);
+    if (!is_dequantise(net_, before) || net_.only_reader(before) != id ||
+        net_.only_reader(id) == kNoNode || !is_pair(net_, before, id))
+      return false;
+    const TensorId from = net_.input(before, 0);
+    const TensorId result = net_.result(id);
+    net_.remove(id);
+    net_.remove(before);
+    net_.redirect(result, from);
+    return true;
+  }
+  bool mend_unit(NodeId id) {
+    const TensorId from = net_.input(id, 0), to = net_.result(id);
+    const NodeId before = net_.producer(from);
+    const std::vector<Reading> readings = readings_of(net_, to);
+    if (readings.size() > 1 || net_.tensor(to).output) return false;
+    const bool quantised = !readings.empty() && is_quantise(net_, readings[0].reader);
+    if (is_dequantise(net_, before)) {
+      if (quantised || readings.empty() || !has_scalars(net_, before)) return false;
+      insert_pairs(net_, to, readings, before);
+      return true;
+    }
+    if (!quantised || before == kNoNode || net_.tensor(from).readers.size() != 1 ||
+        net_.tensor(from).output || !has_scalars(net_, readings[0].reader))
+      return false;
+    insert_pairs(net_, from, {{id, 0}}, readings[0].reader);
+    return true;
+  }
+
   static Perm first_of_last(std::size_t rank) {
     Perm perm = {0, static_cast<std::int64_t>(rank) - 1};
     for (std::size_t i = 2; i < rank; ++i) perm.push_back(static_cast<std::int64_t>(i) - 1);
@@ -543,6 +657,10 @@ class Pusher {
   [[nodiscard]] bool pays(NodeId id, const Handler& handler, const Perm& perm) const {
     if (net_.is(id, "Transpose")) return true;
     if (assigned_ && net_.is(id, "MaxPool")) return true;
+    if (assigned_ && net_.is(id, "Resize") && net_.attribute_text(id, "mode", "") == "linear") {
+      const Tensor& x = net_.tensor(net_.input(id, 0));
+      if (x.dims.size() == 4 && (x.dtype == ir::Dtype::U8 || x.dtype == ir::Dtype::I8)) return true;
+    }
     int cost = 0;
     for (const std::size_t at : operands_of(id, handler)) cost += cost_of(net_.input(id, at), perm);
     if (cost < 0 && handler.transposes_results) {
@@ -634,6 +752,7 @@ class Pusher {
       all.emplace("QuantizeLinear", Handler{Of::First, &Pusher::push_quantise});
       all.emplace("DequantizeLinear", Handler{Of::First, &Pusher::push_quantise});
       all.emplace("MaxPool", Handler{Of::First, &Pusher::push_max_pool});
+      all.emplace("Resize", Handler{Of::First, &Pusher::push_resize});
       return all;
     }();
     return kHandlers;
@@ -644,6 +763,7 @@ class Pusher {
     static const Handlers kHandlers = {
         {"QLinearReduceMean", {Of::First, &Pusher::push_reduce}},
         {"QLinearSigmoid", {Of::First, &Pusher::push_simple}},
+        {"QLinearSoftmax", {Of::First, &Pusher::push_axis}},
         {"QLinearLeakyRelu", {Of::First, &Pusher::push_simple}},
         {"QLinearConcat", {Of::Quantised, &Pusher::push_qlinear_concat}},
         {"QLinearAdd", {Of::Quantised, &Pusher::push_qlinear_binary}},
@@ -684,9 +804,8 @@ bool move_channels_last(Net& net, const Machine&) {
     pusher.transpose_outputs(id, inverse(last));
     changed = true;
   }
-  // What the convolutions got pushes further at once.
-  bool pushed = changed;
-  while (pushed) pushed = push_transposes_of_cpu(net, {});
+  // What the convolutions got is pushed further at once.
+  if (changed) push_transposes_of_cpu(net, {});
   return changed;
 }
 

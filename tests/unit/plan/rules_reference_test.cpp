@@ -68,6 +68,32 @@ INSTANTIATE_TEST_SUITE_P(Networks, PaddleLiteReference,
                          ::testing::Values("mobilenet_v1", "mobilenet_v3_small", "resnet18"),
                          [](const auto& one) { return std::string(one.param); });
 
+/// What ONNX Runtime itself makes of small networks of 8 bits; scripts/reference_plans writes both.
+class OnnxRuntimeReference : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(OnnxRuntimeReference, IsWhatTheRuntimeMakesOfANetwork) {
+  const fs::path folder = fs::path(OPLAT_TEST_SOURCE_DIR) / "data" / "plans";
+  const std::string name = GetParam();
+  const auto graph = graph_of(folder / (name + ".onnx"));
+  ASSERT_TRUE(graph) << graph.error().message;
+  const auto plan = plan_by_rules(*graph, *built_in_rules("onnxruntime", compat::rule_sets()),
+                                  compat::catalogue(), {"block16"});
+  ASSERT_TRUE(plan) << plan.error().message;
+  std::string lines;
+  for (const auto& kernel : plan->kernels)
+    lines += std::to_string(kernel.count) + " " + kernel.key + "\n";
+  const auto expected = base::read_file(folder / (name + ".plan"));
+  ASSERT_TRUE(expected);
+  EXPECT_FALSE(expected->empty());
+  EXPECT_EQ(lines, *expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, OnnxRuntimeReference,
+                         ::testing::Values("attention", "gelu", "pools", "qoperator", "residual",
+                                           "residual_other_bias", "residual_per_channel",
+                                           "residual_signed", "shared", "shuffle", "squeeze"),
+                         [](const auto& one) { return std::string(one.param); });
+
 /// How often each of the operators of a channel shuffle is left of a ShuffleNet as it is exported.
 std::vector<std::int64_t> shuffles_left(const fs::path& model, std::string_view rules) {
   const auto graph = graph_of(model);
