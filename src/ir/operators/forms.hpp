@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Descriptions by what an operator's loops see (see ir/description.hpp).
 ///
-/// A kernel that adds, moves or reduces tensors does not know their ranks: dimensions of one
-/// element are no loops, and neighbours that are walked together are one loop. So [1,240,28,28]
+/// A kernel that adds, moves or reduces tensors does not know their ranks: a dimension of one
+/// element needs no loop, and neighbours that are walked together are one loop. So [1,240,28,28]
 /// times [1,240,1,1] is 240 runs of 784 elements against one, and so is [240,784] times [240,1].
 /// The numbers of such a description are the lengths of its loops, its slice says which loops there
 /// are; models of other ranks share their rows.
