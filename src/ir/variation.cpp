@@ -61,6 +61,12 @@ std::int64_t drawn(std::int64_t size, std::int64_t unit, double spread, base::Ra
          unit;
 }
 
+/// Keys come from files of anybody's: what is multiplied below is no larger than this.
+bool usual(const Numbers& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](std::int64_t number) { return number >= 0 && number <= kMaxSize; });
+}
+
 std::optional<Numbers> dims_of(const TensorEntry* tensor) {
   if (tensor == nullptr || !tensor->shape.ranked) return std::nullopt;
   Numbers dims;
@@ -150,6 +156,9 @@ class WindowVariation {
     pads_ = *pads;
     dilations_ = ops::integers(key_, "dilations").value_or(Numbers(rank, 1));
     if (dilations_.size() != rank) return false;
+    if (!usual(kernel_) || !usual(strides_) || !usual(pads_) || !usual(dilations_) ||
+        !usual(*image) || !usual(*result))
+      return false;
     space_.assign(rank, 0);
     result_space_.assign(rank, 0);
     for (std::size_t i = 0; i < rank; ++i) {
@@ -339,7 +348,8 @@ std::optional<Key> vary_recurrent(const Key& key, std::int64_t gates, double spr
   const auto hidden_before = ops::integer(key, "hidden_size");
   const auto weights = dims_of(key.operand(1));
   if (!image || image->size() != 3 || !hidden_before || !weights || weights->size() != 3 ||
-      ops::integer(key, "layout").value_or(0) != 0 || key.operand(kPeepholes) != nullptr)
+      ops::integer(key, "layout").value_or(0) != 0 || key.operand(kPeepholes) != nullptr ||
+      !usual(*image) || !usual(*weights) || !usual({*hidden_before}))
     return std::nullopt;
   const std::int64_t directions = weights->front();
   const std::int64_t length = drawn((*image)[0], 1, spread, random);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace oplat::ir {
 namespace {
 
@@ -159,6 +161,24 @@ TEST(Description, ABlockedConvolutionLeavesThePaddingOut) {
       "com.microsoft.nchwc:Conv/1@block=16{activation=Relu,dilations=[1,1],group=1,kernel_shape=[3,"
       "3],pads=[0,0,0,0],strides=[1,1]}(f32[1,64,8,6],f32c[64,64,3,3],f32c[64])->(f32[1,64,6,4])");
   EXPECT_DOUBLE_EQ(unpadded->contraction->share_inside, 1);
+  // What no runtime has: the description ends, and its numbers are finite.
+  for (const char* text : {
+           "com.microsoft.nchwc:Conv/1@block=16{dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,"
+           "1,1,1],strides=[1,1]}(f32[1,64,8,6],f32c[64,64,9223372036854775807,3])->(f32[1,64,8,6]"
+           ")",
+           "com.microsoft.nchwc:Conv/1@block=16{dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,"
+           "1,1,1],strides=[0,0]}(f32[1,64,8,6],f32c[64,64,3,3])->(f32[1,64,8,6])",
+           "com.microsoft.nchwc:Conv/1@block=16{dilations=[-3,0],group=1,kernel_shape=[3,3],pads=["
+           "999999,1,1,1],strides=[1,1]}(f32[1,64,8,6],f32c[64,64,3,3])->(f32[1,64,8,6])",
+           "com.microsoft.nchwc:Conv/1@block=16{dilations=[1,1],group=1,kernel_shape=[3,3],pads=["
+           "999999,1,1,1],strides=[1,1]}(f32[1,64,8,6],f32c[64,64,3,3])->(f32[1,64,8,6])",
+       }) {
+    const auto strange = described(text);
+    if (!strange) continue;
+    EXPECT_GT(strange->contraction->share_inside, 0) << text;
+    EXPECT_LE(strange->contraction->share_inside, 1) << text;
+    EXPECT_TRUE(std::isfinite(strange->work.flops.value_or(0))) << text;
+  }
 }
 
 TEST(Description, FusedOperatorsAreOfOneFamilyBlockedOnesOfAnother) {

@@ -222,6 +222,13 @@ TEST(Variation, WhatItCannotWorkOutIsLeftAlone) {
            "(f32[4,20,1,512],-)",
            "com.microsoft.nchwc:Upsample/1@block=16{coordinate_transformation_mode=half_pixel,mode="
            "linear,scales=[1,1,8,8]}(f32[1,32,28,28])->(f32[1,32,224,224])",
+           // No sizes that anything has.
+           "Conv/"
+           "11{dilations=[9223372036854775807],group=1,kernel_shape=[9223372036854775807],pads="
+           "[1,1],strides=[1]}(f32[1,64,400],f32c[96,64,9223372036854775807])->(f32[1,96,400])",
+           "GRU/14{activations=[Sigmoid,Tanh],direction=forward,hidden_size=9223372036854775807,"
+           "linear_before_reset=0}(f32[20,4,64],f32c[1,1536,64],f32c[1,1536,512])->"
+           "(f32[20,1,4,512],-)",
            // Too small for other sizes.
            "Add/13{}(f32[1,4],f32[1,4])->(f32[1,4])",
        }) {
