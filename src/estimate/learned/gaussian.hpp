@@ -35,7 +35,7 @@ class Gaussian {
     /// Rows that the kernel is learned from, chosen at random.
     std::size_t rows_of_kernel = 900;
     /// Up to so many rows an answer weighs all of them, above only the nearest.
-    std::size_t most_exact = 8000;
+    std::size_t most_exact = 6000;
     bool leave_out = true;  ///< whether left_out() is wanted
     /// Asked before each step of the search; false ends it, and what comes of it is of no use.
     std::function<bool()> go_on = {};
