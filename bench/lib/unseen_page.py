@@ -189,7 +189,8 @@ def page(parts, facts):
         f"(1, 5, 15 minutes). {facts['oplat']}.", "",
         f"`oplat profile --space {facts['space']}`{budget} measured {facts['rows']:,} rows of kernels{took}. "
         f"The models are {sum(len(part.lines) for part in parts)} of {len(families)} families of `data/zoo.tsv` that the space holds no network of (`bench/lib/halves.py`: a hash of the "
-        "family's name decides). They are used for nothing but this page. *Measured* is `oplat measure`: the median over blocks of their lower quartile, with its own 95 % confidence interval. "
+        "family's name decides). No estimate is learned from them. On 2026-11-27 the kernels of twenty whose predictions were worst were measured once, to find what estimates got wrong "
+        "([ADR 0060](../adr/0060-kernels-by-their-loops.md)). *Measured* is `oplat measure`: the median over blocks of their lower quartile, with its own 95 % confidence interval. "
         "*Error* is predicted over measured less one. *Time from*: shares of the predicted time by the estimates' sources.",
     ]
     lines += targets_part(parts, facts) + bands_part(parts) + rivals_part(parts)
