@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "ir/catalogue.hpp"
+#include "plan/onnxruntime/walk.hpp"
 
 namespace oplat::plan::ort {
 namespace {
@@ -193,36 +194,14 @@ std::optional<Ints> Net::attribute_ints(NodeId id, std::string_view name) const 
 
 std::vector<NodeId> Net::order() const {
   if (!order_.empty()) return order_;
-  struct Step {
-    NodeId node = kNoNode;
-    bool leave = false;
-  };
-  std::vector<Step> stack;
+  std::vector<NodeId> ends;
   for (NodeId id = 0; id < size(); ++id)
-    if (alive(id) && uses(id) == 0) stack.push_back({id, false});
-  std::vector<bool> seen(nodes_.size(), false);
-  std::vector<NodeId> order;
-  order.reserve(nodes_.size());
-  std::vector<NodeId> before;
-  while (!stack.empty()) {
-    const Step step = stack.back();
-    stack.pop_back();
-    if (step.leave) {
-      order.push_back(step.node);
-      continue;
-    }
-    if (seen[index(step.node)]) continue;
-    seen[index(step.node)] = true;
-    stack.push_back({step.node, true});
-    before.clear();
-    for (const TensorId input : node(step.node).inputs)
-      if (const NodeId one = producer(input); one != kNoNode) before.push_back(one);
-    std::sort(before.begin(), before.end());
-    for (const NodeId one : before)
-      if (!seen[index(one)]) stack.push_back({one, false});
-  }
-  order_ = order;
-  return order;
+    if (alive(id) && uses(id) == 0) ends.push_back(id);
+  order_ = walk_order(nodes_.size(), ends, [&](NodeId id, std::vector<NodeId>& sources) {
+    for (const TensorId input : node(id).inputs)
+      if (const NodeId one = producer(input); one != kNoNode) sources.push_back(one);
+  });
+  return order_;
 }
 
 TensorId Net::add_tensor(ir::Dtype dtype, Dims dims) {

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "ir/operand_values.hpp"
+#include "plan/onnxruntime/walk.hpp"
 #include "plan/plan.hpp"
 
 namespace oplat::plan::ort {
@@ -56,39 +57,19 @@ std::vector<std::size_t> run_order(const ir::Graph& graph) {
     for (const TensorId id : graph.nodes[n].inputs)
       if (id != kNone) read[static_cast<std::size_t>(id)] = true;
   }
-  struct Step {
-    std::size_t node = 0;
-    bool leave = false;
-  };
-  std::vector<Step> stack;
+  std::vector<std::size_t> ends;
   for (std::size_t n = 0; n < count; ++n) {
     const std::vector<TensorId>& outputs = graph.nodes[n].outputs;
     if (std::none_of(outputs.begin(), outputs.end(), [&](TensorId id) {
           return id != kNone && read[static_cast<std::size_t>(id)];
         }))
-      stack.push_back({n, false});
+      ends.push_back(n);
   }
-  std::vector<bool> seen(count, false);
-  std::vector<std::size_t> order;
-  while (!stack.empty()) {
-    const Step step = stack.back();
-    stack.pop_back();
-    if (step.leave) {
-      order.push_back(step.node);
-      continue;
-    }
-    if (seen[step.node]) continue;
-    seen[step.node] = true;
-    stack.push_back({step.node, true});
-    std::vector<std::size_t> before;
-    for (const TensorId id : graph.nodes[step.node].inputs)
+  return walk_order(count, ends, [&](std::size_t node, std::vector<std::size_t>& sources) {
+    for (const TensorId id : graph.nodes[node].inputs)
       if (id != kNone && producer[static_cast<std::size_t>(id)] < count)
-        before.push_back(producer[static_cast<std::size_t>(id)]);
-    std::sort(before.begin(), before.end());
-    for (const std::size_t one : before)
-      if (!seen[one]) stack.push_back({one, false});
-  }
-  return order;
+        sources.push_back(producer[static_cast<std::size_t>(id)]);
+  });
 }
 
 /// Operands whose values a run records in the key, and rules cannot know.
