@@ -98,7 +98,7 @@ class Blocker {
       TensorId source = from;
       std::int64_t last = 0;
       const NodeId transpose = net_.producer(from);
-      if (net_.is(transpose, "Transpose") &&
+      if (net_.is(transpose, "Transpose") && readers_of(from) == 1 &&
           net_.attribute_ints(transpose, "perm") == Ints{0, 3, 1, 2}) {
         source = net_.input(transpose, 0);
         last = 1;
@@ -168,12 +168,16 @@ class Blocker {
     const std::vector<TensorId> operands = net_.node(id).inputs;
     if (operands.empty()) return;
     std::vector<Blocked*> inputs;
+    bool same_size = true;
     for (const TensorId one : operands) {
       Blocked* found = blocked(one);
-      if (found == nullptr || found->channels != blocked(operands[0])->channels ||
-          !(net_.tensor(one).dims == net_.tensor(operands[0]).dims))
-        return;
+      if (found == nullptr || found->channels != blocked(operands[0])->channels) return;
+      same_size = same_size && net_.tensor(one).dims == net_.tensor(operands[0]).dims;
       inputs.push_back(found);
+    }
+    if (!same_size) {
+      if (adds) broadcast(id, inputs);
+      return;
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       net_.set_input(id, i, inputs[i]->tensor);
@@ -195,6 +199,32 @@ class Blocker {
     }
     const std::int64_t channels = inputs[0]->channels;
     replace(id, id, channels);
+  }
+
+  /// Blocks get an axis of their own, along which sums of different sizes can be told apart.
+  void broadcast(NodeId id, const std::vector<Blocked*>& inputs) {
+    const auto with_blocks = [&](TensorId one) {
+      const Tensor tensor = net_.tensor(one);
+      const Dims& d = tensor.dims;
+      return net_.add_tensor(tensor.dtype, Dims{d[0], d[1] / block_, d[2], d[3], block_});
+    };
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const TensorId apart = with_blocks(inputs[i]->tensor);
+      net_.add("", "Reshape", {inputs[i]->tensor, net_.add_ints({0, -1, 0, 0, block_})}, {apart},
+               nullptr);
+      net_.set_input(id, i, apart);
+      --inputs[i]->left;
+    }
+    const std::int64_t channels = inputs[0]->channels;
+    const TensorId before = net_.result(id);
+    const std::size_t readers = readers_of(before);
+    const TensorId tensor = filled_tensor(before, channels);
+    const TensorId apart = with_blocks(tensor);
+    net_.set_output(id, 0, apart);
+    const NodeId made =
+        net_.add("", "Reshape", {apart, net_.add_ints({0, -1, 0, 0})}, {tensor}, nullptr);
+    note(before, {made, tensor, readers, readers, channels});
+    changed_ = true;
   }
 
   void transform_concat(NodeId id) {
@@ -298,7 +328,7 @@ class Blocker {
     const Node& node = net_.node(id);
     const std::string_view op = node.op;
     if (net_.is(id, "Conv") || net_.is(id, "FusedConv", kMs)) return transform_conv(id);
-    if (net_.is(id, "QuickGelu", kMs)) return transform_activation(id);
+    if (net_.is(id, "QuickGelu", kMs) || net_.is(id, "Gelu", kMs)) return transform_activation(id);
     if (!node.domain.empty()) return;
     if (op == "MaxPool" || op == "AveragePool") return transform_pool(id);
     // The others do only where nobody is left who writes an operand as it was.

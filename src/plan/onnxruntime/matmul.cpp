@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/catalogue.hpp"
 #include "plan/onnxruntime/passes.hpp"
 
 namespace oplat::plan::ort {
@@ -265,12 +266,104 @@ bool fuse_gemm_activation(Net& net, const Machine&) {
       continue;
     const NodeId fused = net.add_like(id, kMs, "FusedGemm", net.node(id).inputs, {});
     net.set_attribute(fused, "activation", ir::Value(std::string(net.node(next).op)));
-    for (const auto& [name, value] : std::vector<ir::NamedValue>(*net.node(next).attributes))
-      if (value.real() != nullptr) net.set_attribute(fused, "activation_" + name, value);
+    const std::string_view op = net.node(next).op;
+    const auto since = ir::since_version("", op, net.opset());
+    const auto defaults =
+        since ? ir::default_attributes("", op, *since) : std::vector<ir::NamedValue>();
+    for (const auto* attributes : {&defaults, net.node(next).attributes})
+      for (const auto& [name, value] : *attributes)
+        if (value.real() != nullptr) net.set_attribute(fused, "activation_" + name, value);
     const TensorId result = net.result(next);
     net.remove(id);
     net.remove(next);
     net.adopt(fused, result);
+    changed = true;
+  }
+  return changed;
+}
+
+namespace {
+
+/// The node of that operator which writes an operand, for this reader alone.
+NodeId own_operand(const Net& net, NodeId id, std::string_view op) {
+  for (const TensorId one : net.node(id).inputs) {
+    const NodeId before = net.producer(one);
+    if (net.is(before, op) && net.only_reader(before) == id) return before;
+  }
+  return kNoNode;
+}
+
+/// The constant of one dimension that an Add puts on the result of `id`; kNone: there is none.
+TensorId bias_behind(const Net& net, NodeId id) {
+  const NodeId add = net.only_reader(id);
+  if (!net.is(add, "Add")) return kNone;
+  const TensorId bias = net.input(add, net.input(add, 0) == net.result(id) ? 1 : 0);
+  return net.is_constant(bias) && net.tensor(bias).dims.size() == 1 ? bias : kNone;
+}
+
+}  // namespace
+
+// matmul_integer_to_float.cc: a product of whole numbers, the product of both scales, and a bias
+bool fuse_matmul_integer_scale(Net& net, const Machine&) {
+  bool changed = false;
+  for (const NodeId id : net.order()) {
+    if (!net.is(id, "Mul")) continue;
+    const NodeId cast = own_operand(net, id, "Cast"), scales = own_operand(net, id, "Mul");
+    if (cast == kNoNode || scales == kNoNode) continue;
+    const NodeId product = own_operand(net, cast, "MatMulInteger");
+    if (product == kNoNode || net.tensor(net.result(cast)).dtype != ir::Dtype::F32) continue;
+    std::vector<TensorId> inputs = {net.input(product, 0), net.input(product, 1),
+                                    net.input(scales, 0),  net.input(scales, 1),
+                                    net.input(product, 2), net.input(product, 3)};
+    const TensorId bias = bias_behind(net, id);
+    const NodeId last = bias == kNone ? id : net.only_reader(id);
+    inputs.push_back(bias);
+    const TensorId result = net.result(last);
+    const ir::Node* source = net.node(product).source;
+    for (const NodeId one : {product, cast, scales, id}) net.remove(one);
+    net.remove(last);
+    net.add(kMs, "MatMulIntegerToFloat", std::move(inputs), {result}, source);
+    changed = true;
+  }
+  return changed;
+}
+
+// matmul_nbits_fusion.cc: a bias
+bool fuse_matmul_bits_bias(Net& net, const Machine&) {
+  bool changed = false;
+  for (const NodeId id : net.order()) {
+    constexpr std::size_t kBias = 5;
+    if (!net.is(id, "MatMulNBits", kMs) || net.input(id, kBias) != kNone) continue;
+    const TensorId bias = bias_behind(net, id);
+    if (bias == kNone) continue;
+    const NodeId add = net.only_reader(id);
+    const TensorId result = net.result(add);
+    net.remove(add);
+    net.set_input(id, kBias, bias);
+    net.set_output(id, 0, result);
+    changed = true;
+  }
+  return changed;
+}
+
+// dynamic_quantize_matmul_fusion.cc: the quantisation of an operand for this product alone
+bool fuse_matmul_integer_quantisation(Net& net, const Machine&) {
+  bool changed = false;
+  for (const NodeId id : net.order()) {
+    if (!net.is(id, "MatMulIntegerToFloat", kMs)) continue;
+    const std::vector<TensorId> all = net.node(id).inputs;
+    const NodeId before = net.producer(all[0]);
+    constexpr std::size_t kResults = 3;
+    if (!net.is(before, "DynamicQuantizeLinear") || net.uses(before) != kResults ||
+        net.makes_output(before) || net.producer(all[2]) != before ||
+        net.producer(all[4]) != before)
+      continue;
+    const TensorId x = net.input(before, 0);
+    const TensorId result = net.result(id);
+    const ir::Node* source = net.node(id).source;
+    net.remove(id);
+    net.remove(before);
+    net.add(kMs, "DynamicQuantizeMatMul", {x, all[1], all[3], all[5], all[6]}, {result}, source);
     changed = true;
   }
   return changed;

@@ -347,10 +347,13 @@ bool fuse_skip_layer_norm(Net& net, const Machine&) {
     for (const std::size_t at : {std::size_t{0}, std::size_t{1}}) {
       const NodeId before = net.producer(inputs[at]);
       if (!net.is(before, "Add") || net.only_reader(before) != add) continue;
+      const auto is_product = [&](TensorId one) { return net.is(net.producer(one), "MatMul"); };
       for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
         const TensorId bias = net.input(before, k), rest = net.input(before, 1 - k);
-        if (inputs.size() > 4 || !net.is_constant(bias) || net.tensor(bias).dims.size() != 1 ||
-            net.tensor(rest).dims.size() != 3 ||
+        // bias_skip_layer_norm_fusion.cc takes a bias on either side, of products alone.
+        const bool first_of_other = k == 0 && !is_product(rest);
+        if (inputs.size() > 4 || first_of_other || !net.is_constant(bias) ||
+            net.tensor(bias).dims.size() != 1 || net.tensor(rest).dims.size() != 3 ||
             net.tensor(rest).dims[2] != net.tensor(bias).dims[0])
           continue;
         inputs[at] = rest;

@@ -21,6 +21,9 @@ constexpr std::array kPasses = {
     NamedPass{"reshapes", fuse_reshapes},
     NamedPass{"layer-norm-of-onnx", fuse_layer_norm_of_onnx},
     NamedPass{"gemm-activation", fuse_gemm_activation},
+    NamedPass{"matmul-integer-scale", fuse_matmul_integer_scale},
+    NamedPass{"matmul-integer-quantisation", fuse_matmul_integer_quantisation},
+    NamedPass{"matmul-bits-bias", fuse_matmul_bits_bias},
     NamedPass{"convolution-activation", fuse_convolution_activation},
     NamedPass{"gelu", fuse_gelu},
     NamedPass{"layer-norm", fuse_layer_norm},
@@ -94,10 +97,10 @@ Status check_values(const ir::Graph& graph) {
 
 std::span<const NamedPass> passes() { return kPasses; }
 
-Pass find_pass(std::string_view name) {
-  const auto found = std::find_if(kPasses.begin(), kPasses.end(),
-                                  [&](const NamedPass& one) { return one.name == name; });
-  return found == kPasses.end() ? nullptr : found->pass;
+const NamedPass* find_pass(std::string_view name) {
+  const auto* found = std::find_if(kPasses.begin(), kPasses.end(),
+                                   [&](const NamedPass& one) { return one.name == name; });
+  return found == kPasses.end() ? nullptr : found;
 }
 
 Result<ir::Graph> optimise(const ir::Graph& graph, const std::vector<Level>& levels,
@@ -107,7 +110,8 @@ Result<ir::Graph> optimise(const ir::Graph& graph, const std::vector<Level>& lev
     bool changed = true;
     for (int round = 0; changed && round < level.rounds; ++round) {
       changed = false;
-      for (const Pass pass : level.passes) changed = pass(net, machine) || changed;
+      for (const Level::Step& step : level.steps)
+        if (round == 0 || !step.once) changed = step.pass->pass(net, machine) || changed;
     }
   }
   OPLAT_CHECK(net.failure());

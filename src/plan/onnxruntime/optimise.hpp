@@ -14,7 +14,11 @@ namespace oplat::plan::ort {
 
 /// Passes that are repeated together until none changes the graph, at most `rounds` times.
 struct Level {
-  std::vector<Pass> passes;
+  struct Step {
+    const NamedPass* pass = nullptr;
+    bool once = false;  ///< only in the first round
+  };
+  std::vector<Step> steps;
   int rounds = 1;
 };
 

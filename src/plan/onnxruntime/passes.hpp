@@ -32,6 +32,9 @@ bool fuse_every_matmul_add(Net& net, const Machine& machine);
 bool fuse_matmul_transpose(Net& net, const Machine& machine);
 bool fuse_matmul_scale(Net& net, const Machine& machine);
 bool fuse_gemm_activation(Net& net, const Machine& machine);
+bool fuse_matmul_integer_scale(Net& net, const Machine& machine);
+bool fuse_matmul_bits_bias(Net& net, const Machine& machine);
+bool fuse_matmul_integer_quantisation(Net& net, const Machine& machine);
 // movement.cpp
 bool fuse_reshapes(Net& net, const Machine& machine);
 bool fuse_slices_to_split(Net& net, const Machine& machine);
@@ -69,6 +72,6 @@ struct NamedPass {
 /// Every pass by the name that rule files have for it.
 std::span<const NamedPass> passes();
 /// nullptr: there is none of that name.
-Pass find_pass(std::string_view name);
+const NamedPass* find_pass(std::string_view name);
 
 }  // namespace oplat::plan::ort

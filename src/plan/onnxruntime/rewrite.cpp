@@ -109,9 +109,10 @@ PerChannel per_channel(const Net& net, TensorId constant, const Dims& weight) {
 /// The convolution takes over the result of what follows it, with weights and bias of its own.
 bool absorb(Net& net, NodeId conv, NodeId next, bool weights, bool bias) {
   const Tensor w = net.tensor(net.input(conv, 1));
+  const std::int64_t channels = net.tensor(net.result(conv)).dims[1];
   if (weights) net.set_input(conv, 1, net.add_constant(w.dtype, w.dims));
   if (bias || net.input(conv, 2) != kNone)
-    net.set_input(conv, 2, net.add_constant(w.dtype, Dims{w.dims[0]}));
+    net.set_input(conv, 2, net.add_constant(w.dtype, Dims{channels}));
   const TensorId result = net.result(next);
   net.remove(next);
   net.set_output(conv, 0, result);
@@ -131,6 +132,7 @@ bool fuse_after_conv(Net& net, NodeId id) {
     return absorb(net, id, next, true, true);
   }
   const bool add = net.is(next, "Add");
+  if (!net.is(id, "Conv")) return false;
   if ((!add && !net.is(next, "Mul")) || weight.size() < 4) return false;
   const TensorId other = net.input(next, net.input(next, 0) == net.result(id) ? 1 : 0);
   const PerChannel fit = per_channel(net, other, weight);
@@ -219,7 +221,7 @@ bool fuse_not_where(Net& net, NodeId id) {
 bool rewrite(Net& net, NodeId id) {
   const std::string_view op = net.node(id).op;
   if (!net.node(id).domain.empty()) return false;
-  if (op == "Conv") return fuse_after_conv(net, id);
+  if (op == "Conv" || op == "ConvTranspose") return fuse_after_conv(net, id);
   if (op == "Identity" || op == "Dropout") return drop_identity(net, id);
   if (op == "Slice") return drop_slice(net, id);
   if (op == "Expand" || op == "Cast") return drop_same(net, id);

@@ -3,6 +3,7 @@
 /// a model's inputs are fixed before it is planned. What data decide (NonZero, a Reshape to a size
 /// that is computed from data) cannot be told: the error names the node.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <unordered_map>
 
@@ -762,6 +763,61 @@ bool recurrent(Net& net, NodeId id) {
   return true;
 }
 
+/// Rows and states of a model's own LSTM whose weights are of eight bits.
+bool quantised_lstm(Net& net, NodeId id) {
+  const Tensor x = operand(net, id, 0);
+  const std::int64_t hidden = net.attribute_int(id, "hidden_size", 0);
+  if (x.dims.size() != 3 || hidden <= 0) return false;
+  const std::int64_t directions = operand(net, id, 2).dims[0];
+  const Dims state{directions, x.dims[1], hidden};
+  set(net, id, 0, x.dtype, Dims{x.dims[0], directions, x.dims[1], hidden});
+  set(net, id, 1, x.dtype, state);
+  set(net, id, 2, x.dtype, state);
+  return true;
+}
+
+/// A product with a weight of few bits: N columns.
+bool matmul_of_bits(Net& net, NodeId id) {
+  const Tensor x = operand(net, id, 0);
+  const std::int64_t columns = net.attribute_int(id, "N", 0);
+  if (x.dims.size() == 0 || columns <= 0 ||
+      x.dims[x.dims.size() - 1] != net.attribute_int(id, "K", 0))
+    return false;
+  Dims dims = x.dims;
+  dims[dims.size() - 1] = columns;
+  set(net, id, 0, x.dtype, dims);
+  return true;
+}
+
+/// Letters of an equation name axes; those that the result names are its sizes.
+bool einsum(Net& net, NodeId id) {
+  std::string equation(net.attribute_text(id, "equation", ""));
+  std::erase(equation, ' ');
+  const std::size_t arrow = equation.find("->");
+  if (arrow == std::string::npos || equation.find('.') != std::string::npos) return false;
+  std::array<std::int64_t, 256> sizes = {};
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < net.node(id).inputs.size(); ++i) {
+    if (!has(net, id, i)) return false;
+    const Dims& dims = operand(net, id, i).dims;
+    for (int axis = 0; axis < dims.size(); ++axis, ++at) {
+      if (at >= arrow || equation[at] == ',') return false;
+      std::int64_t& size = sizes[static_cast<unsigned char>(equation[at])];
+      if (size > 1 && dims[axis] > 1 && size != dims[axis]) return false;
+      size = std::max(size, dims[axis]);
+    }
+    if (at < arrow && equation[at] != ',') return false;
+    ++at;
+  }
+  Dims out;
+  for (std::size_t i = arrow + 2; i < equation.size(); ++i) {
+    if (out.size() == static_cast<int>(Dims::kMaxRank)) return false;
+    out.push(sizes[static_cast<unsigned char>(equation[i])]);
+  }
+  set(net, id, 0, operand(net, id, 0).dtype, out);
+  return true;
+}
+
 bool top_k(Net& net, NodeId id) {
   const Tensor x = operand(net, id, 0);
   const auto axis = axis_in(net.attribute_int(id, "axis", -1), x.dims.size());
@@ -948,6 +1004,7 @@ const std::unordered_map<std::string_view, Rule>& onnx_rules() {
                   {"DepthToSpace", depth_to_space},
                   {"SpaceToDepth", depth_to_space},
                   {"TopK", top_k},
+                  {"Einsum", einsum},
                   {"QuantizeLinear", quantise},
                   {"DequantizeLinear", dequantise},
                   {"DynamicQuantizeLinear", dynamic_quantise}});
@@ -984,6 +1041,8 @@ const std::unordered_map<std::string_view, Rule>& contrib_rules() {
       {"DequantizeLinear", dequantise},
       {"MatMulIntegerToFloat", to_float_matmul},
       {"DynamicQuantizeMatMul", to_float_matmul},
+      {"DynamicQuantizeLSTM", quantised_lstm},
+      {"MatMulNBits", matmul_of_bits},
   };
   return kRules;
 }

@@ -4,11 +4,12 @@
 ///
 /// Nodes are looked at once, in the runtime's order. A transpose before one goes behind it if that
 /// costs less: an operand whose transpose cancels counts its number of dimensions above 1 as won,
-/// another one as lost, and so does a result that does not lead to a further transpose. Constants
-/// count as lost, too, although they are turned for nothing: that is nearer to version 1.31.1.
+/// another one as lost, and so does a result, unless it leads to a further transpose: as the only
+/// operand of what does, or if that transpose cancels. Constants are turned for nothing.
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -220,6 +221,16 @@ class Pusher {
     net_.set_input(id, 3, net_.add_ints(axes_before(axes, perm)));
     transpose_input(id, 0, inverse(perm));
     transpose_outputs(id, perm);
+    return true;
+  }
+  /// Of one index, which takes the axis away.
+  bool push_gather(NodeId id, NodeId, const Perm& perm) {
+    Ints axis = {net_.attribute_int(id, "axis", 0)};
+    if (!normalise(axis, perm.size())) return false;
+    axis = axes_before(axis, perm);
+    net_.set_attribute(id, "axis", ir::Value(axis[0]));
+    transpose_input(id, 0, inverse(perm));
+    transpose_outputs(id, squeezed(axis, perm));
     return true;
   }
   bool push_tile(NodeId id, NodeId, const Perm& perm) {
@@ -606,6 +617,7 @@ class Pusher {
 
   [[nodiscard]] std::vector<std::size_t> operands_of(NodeId id, const Handler& handler) const {
     std::vector<std::size_t> at;
+    if (net_.is(id, "Gather") && net_.tensor(net_.input(id, 1)).dims.size() != 0) return at;
     if (handler.operands == Handler::Operands::First) return {0};
     for (std::size_t i = 0; i < net_.node(id).inputs.size(); ++i) {
       if (net_.input(id, i) == kNone) continue;
@@ -644,6 +656,7 @@ class Pusher {
   }
 
   [[nodiscard]] int cost_of(TensorId id, const Perm& perm) const {
+    if (net_.is_constant(id)) return 0;
     NodeId before = net_.producer(id);
     if (before != kNoNode && net_.node(before).op == "DequantizeLinear") {
       if (net_.is_constant(net_.input(before, 0))) return 0;
@@ -669,7 +682,7 @@ class Pusher {
       for (const TensorId one : net_.node(id).outputs) {
         if (one == kNone) continue;
         more = std::max(more, rank_of(one));
-        lead = lead || leading_.contains(one);
+        lead = lead || leads(one, perm);
       }
       if (!lead) cost += more;
     }
@@ -684,17 +697,34 @@ class Pusher {
     return pays(id, *handler, perm) && (this->*handler->push)(id, transpose, perm);
   }
 
+  /// Whether a transpose in front of the node that makes a result merges with one behind it.
+  [[nodiscard]] bool leads(TensorId result, const Perm& perm) const {
+    const auto found = leading_.find(result);
+    const Tensor& tensor = net_.tensor(result);
+    if (found == leading_.end() || tensor.output) return false;
+    const bool one_reader = std::all_of(tensor.readers.begin(), tensor.readers.end(),
+                                        [&](NodeId id) { return id == tensor.readers.front(); });
+    return one_reader || found->second.contains(inverse(perm));
+  }
+
   void find_leading(const std::vector<NodeId>& nodes) {
     for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {
       if (net_.is(*at, "Transpose")) {
-        leading_.insert(net_.input(*at, 0));
+        std::set<Perm>& perms = leading_[net_.input(*at, 0)];
+        if (const auto perm = perm_of(*at)) perms.insert(*perm);
         continue;
       }
       for (const TensorId one : net_.node(*at).outputs) {
         if (one == kNone || !leading_.contains(one)) continue;
         const Handler* handler = handler_of(*at);
         if (handler == nullptr || !handler->transposes_results) continue;
-        for (const std::size_t i : operands_of(*at, *handler)) leading_.insert(net_.input(*at, i));
+        for (const std::size_t i : operands_of(*at, *handler)) {
+          const TensorId operand = net_.input(*at, i);
+          std::set<Perm>& perms = leading_[operand];
+          // Where dimensions come or go, it is another permutation.
+          if (net_.tensor(operand).dims.size() == net_.tensor(one).dims.size())
+            perms.insert(leading_[one].begin(), leading_[one].end());
+        }
       }
     }
   }
@@ -748,6 +778,7 @@ class Pusher {
       all.emplace("Squeeze", Handler{Of::First, &Pusher::push_squeeze});
       all.emplace("Unsqueeze", Handler{Of::First, &Pusher::push_unsqueeze});
       all.emplace("Slice", Handler{Of::First, &Pusher::push_slice});
+      all.emplace("Gather", Handler{Of::First, &Pusher::push_gather});
       all.emplace("Tile", Handler{Of::First, &Pusher::push_tile});
       all.emplace("QuantizeLinear", Handler{Of::First, &Pusher::push_quantise});
       all.emplace("DequantizeLinear", Handler{Of::First, &Pusher::push_quantise});
@@ -777,8 +808,9 @@ class Pusher {
   }
 
   Net& net_;
-  bool assigned_;                         ///< to the CPU provider: after the first level
-  std::unordered_set<TensorId> leading_;  ///< to a transpose, through operators that pass one on
+  bool assigned_;  ///< to the CPU provider: after the first level
+  /// Tensors that lead to transposes, through operators that pass one on, and what those do.
+  std::unordered_map<TensorId, std::set<Perm>> leading_;
 };
 
 }  // namespace

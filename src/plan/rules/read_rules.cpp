@@ -123,7 +123,8 @@ class Reader {
     static const std::vector<std::string> kKnown = {
         "name",  "source", "since",         "until",  "option",  "for",     "casts",  "match",
         "where", "if_any", "unless_marked", "repeat", "keep",    "make",    "remove", "op",
-        "only",  "in",     "out",           "set",    "forward", "readers", "native", "rounds"};
+        "only",  "in",     "out",           "set",    "forward", "readers", "native", "rounds",
+        "once"};
     OPLAT_TRY(fields, Fields::of(file_, node, "a pass", kKnown));
     RulePass pass;
     OPLAT_TRY(given_name, fields.need("name"));
@@ -175,14 +176,25 @@ class Reader {
     ort::Level level;
     for (const Yaml& one : *names.list()) {
       OPLAT_TRY(name, base::name_of(file_, one, "an entry of 'native'"));
-      const ort::Pass pass = ort::find_pass(name);
+      const ort::NamedPass* pass = ort::find_pass(name);
       if (pass == nullptr) {
         std::vector<std::string> known;
         for (const ort::NamedPass& each : ort::passes()) known.emplace_back(each.name);
         return fail(Code::Input, "{}:{}: there is no native pass '{}'; there are {}", file_,
                     one.line, base::printable(name), base::join(known, ", "));
       }
-      level.passes.push_back(pass);
+      level.steps.push_back({pass, false});
+    }
+    std::set<std::string> once;
+    OPLAT_CHECK(read_words(fields, "once", "an entry of 'once'", once));
+    for (const std::string& name : once) {
+      const auto step =
+          std::find_if(level.steps.begin(), level.steps.end(),
+                       [&](const ort::Level::Step& one) { return one.pass->name == name; });
+      if (step == level.steps.end())
+        return fail(Code::Input, "{}:{}: 'once' names '{}', which is not in 'native'", file_,
+                    names.line, base::printable(name));
+      step->once = true;
     }
     constexpr std::int64_t kMaxRounds = 100;
     if (const Yaml* rounds = fields.find("rounds")) {

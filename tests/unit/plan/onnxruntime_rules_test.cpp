@@ -417,6 +417,10 @@ Words rule_file_errors(const std::string& passes) {
 TEST(OnnxRuntimeRules, AFileOfOnesOwnChoosesThePasses) {
   EXPECT_THAT(rule_file_errors("- {name: one, native: [gelu, reshapes], rounds: 3}\n"),
               ElementsAre());
+  EXPECT_THAT(rule_file_errors("- {name: one, native: [gelu, reshapes], once: [gelu]}\n"),
+              ElementsAre());
+  EXPECT_THAT(rule_file_errors("- {name: one, native: [gelu], once: [reshapes]}\n"),
+              ElementsAre(HasSubstr("'once' names 'reshapes', which is not in 'native'")));
   EXPECT_THAT(rule_file_errors("- {name: one, native: [jelly]}\n"),
               ElementsAre(HasSubstr(
                   "mine.yaml:8: there is no native pass 'jelly'; there are rewrite-nodes,")));

@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, PaddleLiteReference,
                          ::testing::Values("mobilenet_v1", "mobilenet_v3_small", "resnet18"),
                          [](const auto& one) { return std::string(one.param); });
 
-/// What ONNX Runtime itself makes of small networks of 8 bits; scripts/reference_plans writes both.
+/// What ONNX Runtime itself makes of small networks; scripts/reference_plans writes both.
 class OnnxRuntimeReference : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(OnnxRuntimeReference, IsWhatTheRuntimeMakesOfANetwork) {
@@ -89,9 +89,11 @@ TEST_P(OnnxRuntimeReference, IsWhatTheRuntimeMakesOfANetwork) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, OnnxRuntimeReference,
-                         ::testing::Values("attention", "gelu", "pools", "qoperator", "residual",
+                         ::testing::Values("attention", "bits", "decoder", "dynamic", "gelu",
+                                           "mixer", "parts", "pools", "qoperator", "residual",
                                            "residual_other_bias", "residual_per_channel",
-                                           "residual_signed", "shared", "shuffle", "squeeze"),
+                                           "residual_signed", "selu", "shared", "shuffle",
+                                           "squeeze", "tokens_cancel", "tokens_merge"),
                          [](const auto& one) { return std::string(one.param); });
 
 /// How often each of the operators of a channel shuffle is left of a ShuffleNet as it is exported.
