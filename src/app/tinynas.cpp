@@ -10,7 +10,9 @@
 #include "app/table_source.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
+#include "compat/tinynas/conv_answers.hpp"
 #include "compat/tinynas/library_files.hpp"
+#include "compat/tinynas/questions.hpp"
 #include "predict/row_selection.hpp"
 
 namespace oplat::app {
