@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <deque>
 #include <optional>
 #include <string>
 
@@ -17,30 +16,6 @@ namespace oplat::app {
 namespace {
 
 constexpr int kMaxJobs = 256;
-
-/// How fast steps are done lately: those that a stopped fit had finished take no time, and say
-/// nothing of the others.
-class Pace {
- public:
-  using Clock = std::chrono::steady_clock;
-  explicit Pace(Clock::time_point start) { seen_.push_back({start, 0}); }
-  std::optional<double> eta_s(int done, int total, Clock::time_point now) {
-    constexpr std::chrono::seconds kLately{20};
-    while (seen_.size() > 1 && now - seen_[1].at >= kLately) seen_.pop_front();
-    const double seconds = std::chrono::duration<double>(now - seen_.front().at).count();
-    const int steps = done - seen_.front().done;
-    if (now - seen_.back().at >= std::chrono::seconds(1)) seen_.push_back({now, done});
-    if (steps <= 0 || seconds <= 0) return std::nullopt;
-    return seconds / steps * (total - done);
-  }
-
- private:
-  struct Seen {
-    Clock::time_point at;
-    int done;
-  };
-  std::deque<Seen> seen_;
-};
 
 /// The finished parts that the table keeps of a fit that was stopped; none if they are damaged.
 Status read_finished(const table::Table& table, const estimate::RowSource& rows,
@@ -62,11 +37,25 @@ estimate::LearnRequest learn_request(const LearnOptions& options) {
   return request;
 }
 
+std::optional<double> Pace::eta_s(int done, int total, Clock::time_point now) {
+  constexpr std::chrono::seconds kLately{20};
+  constexpr double kMinShare = 0.01;
+  if (!first_) first_ = Seen{now, done};
+  if (seen_.empty() || now - seen_.back().at >= std::chrono::seconds(1))
+    seen_.push_back({now, done});
+  while (seen_.size() > 1 && now - seen_[1].at >= kLately) seen_.pop_front();
+  const double seconds = std::chrono::duration<double>(now - seen_.front().at).count();
+  const int steps = done - seen_.front().done;
+  if (done - first_->done < kMinShare * total || steps <= 0 || seconds <= 0) return std::nullopt;
+  return seconds / steps * (total - done);
+}
+
 std::function<bool(int, int)> learning_progress(Events& events, table::Table* lease) {
-  using Clock = Pace::Clock;
-  return [&events, lease, pace = Pace(Clock::now())](int done, int total) mutable {
+  // Rows are read and compared with each other before the first step: seconds if they are many.
+  events.progress({0, 0, std::nullopt, "fit", "reading rows"});
+  return [&events, lease, pace = Pace()](int done, int total) mutable {
     if (events.cancelled()) return false;
-    const Progress progress{done, total, pace.eta_s(done, total, Clock::now()), "fit",
+    const Progress progress{done, total, pace.eta_s(done, total, Pace::Clock::now()), "fit",
                             "learning from rows"};
     events.progress(progress);
     // Whoever took the table over is reported when the fit is stored.

@@ -3,8 +3,11 @@
 /// one population, made where it is missing.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "app/events.hpp"
@@ -22,12 +25,30 @@ struct LearnOptions {
   bool exclude_suspects = false;  ///< rows that `check` faults teach nothing
 };
 
+/// How fast the steps of a fit are done lately: those that a stopped fit had finished take no time,
+/// and say nothing of the others.
+class Pace {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// Seconds left once `done` of `total` steps are done; std::nullopt before 1 % of them was seen
+  /// to be done: the first ones are slower than most.
+  std::optional<double> eta_s(int done, int total, Clock::time_point now);
+
+ private:
+  struct Seen {
+    Clock::time_point at;
+    int done = 0;
+  };
+  std::optional<Seen> first_;
+  std::deque<Seen> seen_;
+};
+
 /// The options as a request, without progress.
 estimate::LearnRequest learn_request(const LearnOptions& options);
 
-/// Reports steps and the time left to `events`; false once they are cancelled. `lease`: a table
-/// open for writing, whose lease is kept alive meanwhile; nullptr: none. Both must outlive the
-/// function that is returned.
+/// Reports that rows are read, then steps and the time left, to `events`; false once they are
+/// cancelled. `lease`: a table open for writing, whose lease is kept alive meanwhile; nullptr:
+/// none. Both must outlive the function that is returned.
 std::function<bool(int done, int total)> learning_progress(Events& events, table::Table* lease);
 
 /// As estimate::learn(), with progress. `table`: that of the rows, open for writing, whose lease is

@@ -65,6 +65,48 @@ TEST_F(FitTest, LearnsFromRowsAndStoresTheFit) {
   EXPECT_TRUE(has_stored_fit());
 }
 
+/// Remembers the first and every time that was said to be left.
+class FirstWords : public Events {
+ public:
+  void progress(const Progress& progress) override {
+    if (first.empty()) first = progress.item;
+    if (progress.total == 0) without_total = true;
+  }
+  std::string first;
+  bool without_total = false;
+};
+
+TEST_F(FitTest, SaysWhatItDoesBeforeTheFirstStep) {
+  FirstWords events;
+  FitRequest dry = request();
+  dry.store = false;
+  must(fit(dry, events));
+  EXPECT_EQ(events.first, "reading rows");
+  EXPECT_TRUE(events.without_total) << "how many steps there are is not known yet";
+}
+
+TEST(Pace, SaysNothingBeforeOnePercentOfTheStepsWasSeen) {
+  using std::chrono::seconds;
+  const Pace::Clock::time_point start{};
+  Pace pace;
+  EXPECT_EQ(pace.eta_s(1, 1000, start), std::nullopt) << "one step has no pace";
+  EXPECT_EQ(pace.eta_s(10, 1000, start + seconds(9)), std::nullopt);
+  EXPECT_DOUBLE_EQ(pace.eta_s(11, 1000, start + seconds(10)).value(), 989 * 10.0 / 10);
+  // Only what was done lately counts: here two steps a second.
+  for (int i = 1; i <= 40; ++i)
+    static_cast<void>(pace.eta_s(11 + 2 * i, 1000, start + seconds(10 + i)));
+  EXPECT_NEAR(pace.eta_s(93, 1000, start + seconds(51)).value(), 907 / 2.0, 1);
+}
+
+TEST(Pace, StepsThatAStoppedFitHadFinishedSayNothing) {
+  using std::chrono::seconds;
+  const Pace::Clock::time_point start{};
+  Pace pace;
+  EXPECT_EQ(pace.eta_s(500, 1000, start), std::nullopt);
+  EXPECT_EQ(pace.eta_s(501, 1000, start + seconds(5)), std::nullopt);
+  EXPECT_DOUBLE_EQ(pace.eta_s(510, 1000, start + seconds(10)).value(), 490 * 10.0 / 10);
+}
+
 TEST_F(FitTest, CancelledItStoresNothing) {
   made_.close();
   Watcher events;
