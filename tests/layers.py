@@ -19,8 +19,8 @@ SEES["app"] = COMMON + ["estimate", "predict", "search", "measure", "runtimes", 
 SEES["api"] = SEES["app"] + ["app"]
 SEES["cli"] = SEES["app"] + ["app"]
 SEES["python"] = SEES["app"] + ["app", "api"]
-# Lines of src/cli without the commands about foreign systems. The aim is 3,000: lower it, never raise it.
-SHELL_LINES = 3130
+# Lines of src/cli without the commands about foreign systems: lower it, never raise it.
+SHELL_LINES = 3000
 FOREIGN = ["lut", "paddleslim", "tinynas", "commands/import.cpp", "commands/export.cpp"]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(\w+)/')
 

@@ -51,6 +51,18 @@ inline constexpr std::string_view kHoldOutHelp =
   groups:FILE        one group of rows after the other. FILE has lines KEY<tab>GROUP, and # begins
                      a comment. Rows that it does not list are always learned from
 )";
+/// What its result holds, for the same help.
+inline constexpr std::string_view kAccuracyHelp =
+    R"(
+The output has one line for all rows, and one for each tier, band of measured latency and operator.
+A tier is how a row relates to the measured rows: grid, no twin, level, pair, beyond, shape or
+sparse (docs/guide/estimating.md). 'inside' is how often the interval of --level contains the
+measured time. 'half-width' is the mean of half the interval divided by its midpoint.
+--networks N builds N networks for each batch from the rows held out, shaped like a ResNet: 9, 12,
+18 and 6 dense convolutions of kernel 1 or 3, at heights within a factor of 1.5 of 56, 28, 14 and 7,
+with 64-256, 128-512, 256-1024 and 512-2048 output channels. Every row is equally likely. The error
+of a network compares the sum of its predictions with the sum of its measured times.
+)";
 
 /// Which rows are held out: what estimate::parse_split() takes, or "groups:FILE" with a file of
 /// lines KEY, tab, GROUP. Code::Usage for a word that is unknown, Code::Input for the file.

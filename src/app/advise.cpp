@@ -183,6 +183,18 @@ Status check_advise_request(const AdviseRequest& request) {
 
 }  // namespace
 
+Result<Gate> read_into(const AdviseTexts& texts, AdviseRequest& request) {
+  OPLAT_TRY(gate, parse_gate(texts.max_latency, texts.gate_on, kPredictGates.front()));
+  if (!gate)
+    return fail(Code::Usage, "a target is missing; set it with --max-latency, such as 5ms");
+  OPLAT_TRY(threads, parse_numbers("--threads", texts.threads, 4096));
+  request.threads = std::move(threads);
+  OPLAT_TRY(batches, parse_numbers("--batch", texts.batches, std::int64_t{1} << 31));
+  request.batches = std::move(batches);
+  request.max_latency_ns = gate->max_ns;
+  return *std::move(gate);
+}
+
 Result<report::AdviceReport> advise(const AdviseRequest& request, Events& events) {
   OPLAT_CHECK(check_advise_request(request));
   OPLAT_TRY(table, open_table(request.table, {}, events));

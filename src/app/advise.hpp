@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/events.hpp"
+#include "app/gate.hpp"
 #include "app/predict.hpp"
 #include "base/result.hpp"
 #include "report/advice.hpp"
@@ -32,6 +33,16 @@ struct AdviseRequest {
 /// Code::Usage quotes `flag`.
 Result<std::vector<std::int64_t>> parse_numbers(std::string_view flag, const std::string& text,
                                                 std::int64_t max);
+
+/// The same as typed, with the target.
+struct AdviseTexts {
+  std::string threads;
+  std::string batches;
+  std::string max_latency;  ///< "5ms"
+  std::string gate_on;      ///< as parse_gate() takes it
+};
+/// Puts the texts into the request; the target, which is needed. Code::Usage quotes what is wrong.
+Result<Gate> read_into(const AdviseTexts& texts, AdviseRequest& request);
 
 /// Predicts every model in every setting with every batch; one that has no latency says why, and
 /// what measures it. Code::Input: model or table; Code::Usage: several devices; Code::Refused: no

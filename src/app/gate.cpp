@@ -146,8 +146,9 @@ Result<std::optional<Gate>> parse_gate(const std::string& max_latency, const std
   return std::optional(std::move(gate));
 }
 
-Status check_prediction(const std::optional<Gate>& gate, const predict::Prediction& prediction) {
-  OPLAT_CHECK(predict::require_complete(prediction));
+Status check_prediction(const std::optional<Gate>& gate, const predict::Prediction& prediction,
+                        bool is_reported) {
+  OPLAT_CHECK(predict::require_complete(prediction, is_reported));
   if (!gate) return {};
   return check_predicted(*gate, prediction.model, prediction.latency_ns, prediction.interval);
 }
@@ -199,6 +200,26 @@ std::vector<Status> gate_checks(const std::optional<Gate>& gate,
   for (const predict::ValidatedModel& model : validation.models)
     checks.push_back(check_validated(*gate, model));
   return checks;
+}
+
+Failures failures_of(std::span<const Status> checks) {
+  Failures failures;
+  for (const Status& one : checks) {
+    if (one) continue;
+    failures.lines.push_back(one.error().message);
+    failures.code = Code::GateNotMet;
+  }
+  return failures;
+}
+
+Failures failures_of(const report::Measurement& measurement) {
+  Failures failures;
+  if (measurement.failed.empty()) return failures;
+  failures.code = measurement.failed.front().error.code;
+  if (!measurement.models.empty()) return failures;
+  for (const auto& one : measurement.failed) failures.lines.push_back(one.error.message);
+  failures.lines.emplace_back("no model could be measured");
+  return failures;
 }
 
 Status check_advice(const Gate& gate, const report::AdviceReport& advice) {

@@ -63,8 +63,10 @@ Result<std::optional<Gate>> parse_gate(const std::string& max_latency, const std
                                        GateOn otherwise);
 
 /// Why the prediction is not what was asked for. Code::Missing: kernels are missing and the policy
-/// is Error; Code::GateNotMet: it is above the limit.
-Status check_prediction(const std::optional<Gate>& gate, const predict::Prediction& prediction);
+/// is Error; Code::GateNotMet: it is above the limit. `is_reported`: as
+/// predict::require_complete().
+Status check_prediction(const std::optional<Gate>& gate, const predict::Prediction& prediction,
+                        bool is_reported = false);
 
 /// One check a model or point, in their order; none without a gate.
 std::vector<Status> gate_checks(const std::optional<Gate>& gate,
@@ -77,6 +79,18 @@ std::vector<Status> gate_checks(const std::optional<Gate>& gate,
                                 const report::Measurement& measurement);
 std::vector<Status> gate_checks(const std::optional<Gate>& gate,
                                 const predict::Validation& validation);
+
+/// What is wrong with a result that has a document all the same: a line each, and the code that a
+/// command ends with.
+struct Failures {
+  std::vector<std::string> lines;
+  std::optional<Code> code;  ///< std::nullopt: nothing is wrong
+};
+/// Those of the checks that failed.
+Failures failures_of(std::span<const Status> checks);
+/// Models without a time, with the code of the first. A document that lists models has their
+/// errors, so that there are lines only if no model has a time.
+Failures failures_of(const report::Measurement& measurement);
 
 /// Code::GateNotMet if no choice meets the target, and the code of the first choice if none has a
 /// latency.

@@ -29,6 +29,13 @@ Result<measure::MeasuredMemoryOutcome> measure_memory(runtimes::WorkerClient& wo
       probe, [&](std::int64_t pool_bytes) { return worker.look_at_memory(pool_bytes); });
 }
 
+Result<MachineRequest> parse_machine(const MachineTexts& texts) {
+  OPLAT_TRY(budget_ns, base::parse_duration_ns(texts.budget));
+  OPLAT_TRY(runtime, parse_runtime(texts.runtime));
+  if (runtime.runtime.empty() && !runtime.remote) runtime.runtime = "reference";
+  return MachineRequest{std::move(runtime), budget_ns / 1e9};
+}
+
 Result<report::MachineReport> measure_machine(const MachineRequest& request, Events& events) {
   OPLAT_TRY(session, start_session(request.runtime, events));
   OPLAT_TRY(outcome,

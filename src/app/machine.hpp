@@ -2,6 +2,7 @@
 /// Use case: what the caches and the memory of a machine are, measured (docs/adr/0051).
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "app/events.hpp"
@@ -23,6 +24,14 @@ struct MachineRequest {
   RuntimeRequest runtime;  ///< whose worker looks, where its kernels run
   double budget_s = 20;    ///< no pass over the pools begins later
 };
+
+/// The same as typed; without a runtime and a remote worker it is the reference runtime.
+struct MachineTexts {
+  RuntimeTexts runtime;
+  std::string budget = "20s";
+};
+/// Code::Usage quotes what is wrong.
+Result<MachineRequest> parse_machine(const MachineTexts& texts);
 
 /// Looks at pools of the worker's machine, and finds levels. Where a worker cannot look, the report
 /// says why nothing was measured. Code::Interrupted if `events` says cancelled, and the errors of

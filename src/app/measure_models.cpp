@@ -132,6 +132,13 @@ Result<report::Measurement> measurement_of(const table::Table& table,
   return measurement;
 }
 
+MeasureEnd end_of(const MeasureRequest& request) {
+  if (request.table.empty())
+    return {"set a larger budget, or --table to keep what is measured",
+            "give --table to keep what is measured"};
+  return {"run the same command to resume", "what was measured is kept"};
+}
+
 Result<MeasureResult> measure_models(const MeasureRequest& request, Events& events) {
   OPLAT_CHECK(check_runtime(request.runtime));
   OPLAT_CHECK(check_options(request.campaign));

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/campaign.hpp"
@@ -33,6 +34,14 @@ struct MeasureResult {
   report::Measurement measurement;  ///< every model of the request, with its time or its error
   measure::Summary summary;         ///< of this campaign; refusals say why a model has no time
 };
+
+/// What may be done after a measurement that a budget or an interruption ended early: `way_on` to
+/// what is left, and what became of the rest.
+struct MeasureEnd {
+  std::string_view way_on;
+  std::string_view kept;
+};
+MeasureEnd end_of(const MeasureRequest& request);
 
 /// Checks the runtime's name and the model files, starts the runtime, measures. Of several models,
 /// one that fails is one with an error in the measurement, whatever it fails with; one model alone

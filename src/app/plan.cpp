@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "app/rules_plan.hpp"
+
 namespace oplat::app {
 
 namespace {
@@ -18,6 +20,40 @@ Result<table::Plan> plan_one(Session& session, const std::string& model, const M
     warn_of_value_caveats(model, *plan, events);
   }
   return plan;
+}
+
+Result<report::PlanList> plans_by_rules(const PlanRequest& request, Events& events) {
+  const RuntimeTexts& runtime = request.runtime;
+  if (!runtime.request.runtime.empty())
+    return fail(Code::Usage, "--plan {} and --runtime {}: use only one of them", request.rules,
+                runtime.request.runtime);
+  if (runtime.worker)
+    return fail(Code::Usage, "--plan {} and --worker: use only one of them", request.rules);
+  OPLAT_TRY(shapes, parse_shapes(request.inputs));
+  OPLAT_TRY(list, plan_by_rules(
+                      {request.models, std::move(shapes), request.rules, runtime.request.precision},
+                      events));
+  if (!request.is_list && list.models.front().error) return fail(*list.models.front().error);
+  return list;
+}
+
+Result<report::PlanList> plans_of_runtime(const PlanRequest& request, Events& events) {
+  OPLAT_TRY(inputs, parse_model_inputs(request.inputs));
+  auto found = parse_runtime_for(request.runtime, request.models, events);
+  if (!found && found.error().message.starts_with("--runtime is required"))
+    return fail(found.error().code, "{}; or set --plan rules:NAME for fusion rules",
+                found.error().message);
+  OPLAT_TRY(runtime, std::move(found));
+  RuntimePlanRequest one{{}, std::move(inputs), std::move(runtime)};
+  if (request.is_list) {
+    OPLAT_TRY(planned, runtime_plans(one, request.models, events));
+    return plan_list(std::move(planned));
+  }
+  one.model = request.models.front();
+  OPLAT_TRY(plan, runtime_plan(one, events));
+  report::PlanList list;
+  list.models.push_back({one.model, report::RulesPlan{std::move(plan), {}}});
+  return list;
 }
 
 }  // namespace
@@ -51,6 +87,11 @@ Result<std::vector<PlannedFile>> runtime_plans(const RuntimePlanRequest& request
     if (!plan && plan.error().code == Code::Interrupted) break;
   }
   return planned;
+}
+
+Result<report::PlanList> plan_models(const PlanRequest& request, Events& events) {
+  return request.rules.empty() ? plans_of_runtime(request, events)
+                               : plans_by_rules(request, events);
 }
 
 report::PlanList plan_list(std::vector<PlannedFile> planned) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/runtimes.hpp"
 #include "app/session.hpp"
 #include "report/model_lists.hpp"
 
@@ -31,6 +32,18 @@ struct PlannedFile {
 Result<std::vector<PlannedFile>> runtime_plans(const RuntimePlanRequest& request,
                                                const std::vector<std::string>& models,
                                                Events& events);
+
+/// Plans of model files as they are asked for: by rules if `rules` is set, else by a runtime.
+struct PlanRequest {
+  std::vector<std::string> models;  ///< paths
+  ModelInputTexts inputs;           ///< of every model
+  RuntimeTexts runtime;  ///< by rules, its precision alone counts, and it names no runtime
+  std::string rules;     ///< as rules_asked() takes it
+  bool is_list = false;  ///< a model that fails is an entry with its error; else the whole fails
+};
+/// One entry a model. Where no runtime is named, it is runtime_for() the models. Code::Usage: both
+/// rules and a runtime, or neither and several runtimes fit.
+Result<report::PlanList> plan_models(const PlanRequest& request, Events& events);
 
 /// What `oplat plan` says of several models.
 report::PlanList plan_list(std::vector<PlannedFile> planned);

@@ -99,6 +99,11 @@ Status check_sources(const ProfileRequest& request) {
   return {};
 }
 
+Status require_finished(bool interrupted) {
+  if (!interrupted) return {};
+  return fail(Code::Interrupted, "stopped; what was measured is kept; {}", kResume);
+}
+
 Status require_kernels(const ProfileResult& result) {
   if (result.every_kernel_failed())
     return fail(Code::Runtime, "every kernel failed; the reasons are above and in the table");

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/campaign.hpp"
@@ -57,6 +58,11 @@ Result<ProfileResult> profile(const ProfileRequest& request, Events& events);
 
 /// Code::Runtime if every kernel failed.
 Status require_kernels(const ProfileResult& result);
+
+/// How a profile goes on that was not finished.
+inline constexpr std::string_view kResume = "run the same command to resume";
+/// Code::Interrupted if a profile was stopped.
+Status require_finished(bool interrupted);
 
 /// The keys of a file, one a line; '#' begins a comment line. Code::Input names
 /// file and line of what is not a key, and a file that holds none.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "app/model_inputs.hpp"
 #include "base/text.hpp"
@@ -146,10 +147,11 @@ Result<report::RulesPlan> plan_in_words(const std::string& path,
 Result<report::PlanList> plan_by_rules(const RulesPlanRequest& request, Events& events) {
   OPLAT_TRY(rules, rules_asked(request.plan, request.precision));
   OPLAT_TRY(noted, add_machine(rules));
-  if (!noted.empty()) events.warn(noted);
   report::PlanList list;
   for (const std::string& model : request.models) {
     auto plan = plan_in_words(model, request.shapes, rules, events);
+    // It is about plans, of which there may be none.
+    if (plan && !noted.empty()) events.warn(std::exchange(noted, {}));
     if (plan)
       list.models.push_back({model, *std::move(plan)});
     else

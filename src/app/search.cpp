@@ -14,6 +14,7 @@
 #include "compat/mobile_vision/lut.hpp"
 #include "compat/registry.hpp"
 #include "search/expansion.hpp"
+#include "search/write.hpp"
 
 namespace oplat::app {
 
@@ -105,6 +106,14 @@ Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request, Event
   OPLAT_TRY(space, asked_space(request));
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
   return time_asked(request, space, table);
+}
+
+Result<SearchLutText> search_lut_text(const SearchLutRequest& request, std::string_view form,
+                                      Events& events) {
+  OPLAT_TRY(latencies, search_lut(request, events));
+  OPLAT_TRY(text, search::written(latencies, form));
+  std::vector<std::string> notes = search::summary(latencies);
+  return SearchLutText{std::move(text), std::move(notes), std::move(latencies)};
 }
 
 Status require_times(const search::SpaceLatencies& latencies, const SearchLutRequest& request) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/events.hpp"
@@ -57,6 +58,15 @@ Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request, Event
 /// The same by a table that is open; `request.table` is not looked at.
 Result<search::SpaceLatencies> search_lut(const SearchLutRequest& request,
                                           const table::Table& table);
+/// The same as a file in one of search::kForms, with lines about it for people: the sums of each
+/// resolution.
+struct SearchLutText {
+  std::string text;
+  std::vector<std::string> notes;
+  search::SpaceLatencies latencies;
+};
+Result<SearchLutText> search_lut_text(const SearchLutRequest& request, std::string_view form,
+                                      Events& events);
 /// Code::Missing where kernels have no estimate: which, and the way out.
 Status require_times(const search::SpaceLatencies& latencies, const SearchLutRequest& request);
 

@@ -127,6 +127,15 @@ bool ends_a_sweep(const Error& error) {
 
 }  // namespace
 
+Status check_sweep_form(std::string_view form, bool per_op) {
+  if (per_op)
+    return fail(Code::Usage, "--per-op: not of several threads or batches; give one of each");
+  if (form == "html" || form == "jsonl")
+    return fail(Code::Usage,
+                "--format {}: not of several threads or batches; use text, json or csv", form);
+  return {};
+}
+
 std::string budget_end_text(const SweepResult& result, std::string_view way_on) {
   if (!result.budget_ended || result.unmeasured + result.rough == 0) return {};
   return fmt::format(

@@ -25,6 +25,10 @@ struct SweepAxes {
   [[nodiscard]] bool is_sweep() const { return threads.size() > 1 || batches.size() > 1; }
 };
 
+/// Code::Usage for what the document of a sweep does not come in, or does not have: a page, lines
+/// of JSON, times by operator.
+Status check_sweep_form(std::string_view form, bool per_op = false);
+
 struct SweepResult {
   report::Sweep sweep;
   std::vector<measure::Refusal> refusals;  ///< why models have no time

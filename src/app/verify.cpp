@@ -9,6 +9,7 @@
 #include "app/table_source.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "compat/registry.hpp"
 #include "predict/row_selection.hpp"
 #include "table/memory_text.hpp"
@@ -184,6 +185,16 @@ report::Verification report_of(const measure::Verification& found,
 }
 
 }  // namespace
+
+Status read_into(const VerifyTexts& texts, VerifyRequest& request) {
+  OPLAT_TRY(budget_ns, base::parse_duration_ns(texts.budget));
+  request.budget_s = budget_ns / 1e9;
+  if (!texts.worker) return {};
+  OPLAT_TRY(command, parse_worker(*texts.worker));
+  request.worker_command = std::move(command);
+  request.remote = true;
+  return {};
+}
 
 Result<VerifyResult> verify(const VerifyRequest& request, Events& events) {
   if (!request.runtime.empty() && !request.remote) OPLAT_CHECK(check_runtime_name(request.runtime));

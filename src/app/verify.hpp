@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,14 @@ struct VerifyRequest {
   std::uint64_t seed = 1;  ///< of the choice of rows, their order, weights and inputs
   std::string record;      ///< what asked for it: stored with the scratch campaign
 };
+
+/// What of it is typed as a text.
+struct VerifyTexts {
+  std::optional<std::string> worker;  ///< as RuntimeTexts::worker
+  std::string budget = "60s";
+};
+/// Puts the texts into the request. Code::Usage quotes what is wrong.
+Status read_into(const VerifyTexts& texts, VerifyRequest& request);
 
 struct VerifyResult {
   report::Verification verification;

@@ -180,6 +180,15 @@ Status each_piece(const fs::path& path, const std::function<bool(std::string_vie
   return read_pieces(path, file.get(), buffer, take);
 }
 
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other) {
+  std::error_code error;
+  const auto place = [&](const std::filesystem::path& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  };
+  // The second knows hard links.
+  return place(one) == place(other) || std::filesystem::equivalent(one, other, error);
+}
+
 Result<Hash128> hash_file(const fs::path& path) {
   Hasher hasher;
   OPLAT_CHECK(each_piece(path, [&](std::string_view piece) {

@@ -44,6 +44,9 @@ class FileWriter {
   int fd_ = -1;
 };
 
+/// Whether both paths lead to one file, by links too. Neither need be there yet.
+bool is_same_file(const std::filesystem::path& one, const std::filesystem::path& other);
+
 /// Hash of a file's bytes, read in pieces.
 Result<Hash128> hash_file(const std::filesystem::path& path);
 

@@ -3,13 +3,13 @@
 #include "cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "app/suggestions.hpp"
-#include "base/shell.hpp"
+#include "base/command_words.hpp"
 #include "base/text.hpp"
 
 namespace oplat::cli {
@@ -67,24 +67,8 @@ std::string full_name(const CLI::App& command) {
   return command.get_parent() == nullptr ? own : full_name(*command.get_parent()) + " " + own;
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
-  const auto near = base::nearest_word(word, known);
-  return near ? fmt::format(" (did you mean {}?)", *near) : std::string();
-}
-
-bool is_flag(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
-
-/// Words that nothing took, in the order of the command line.
-std::vector<std::string> unknown_words(const CLI::App& app, int argc, const char* const* argv) {
-  std::vector<std::string> unknown = app.remaining(true);
-  const auto place = [&](const std::string& word) {
-    for (int i = 1; i < argc; ++i)
-      if (word == argv[i]) return i;
-    return argc;
-  };
-  std::stable_sort(unknown.begin(), unknown.end(),
-                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
-  return unknown;
+std::span<const char* const> typed_words(int argc, const char* const* argv) {
+  return {argv, static_cast<std::size_t>(argc)};
 }
 
 std::vector<std::string> flags_of(const CLI::App& command) {
@@ -103,21 +87,15 @@ std::vector<std::string> commands_of(const CLI::App& command) {
   return names;
 }
 
-std::string unknown_message(const CLI::App& command, const std::vector<std::string>& unknown) {
-  const std::string name = full_name(command);
-  const auto flag = std::find_if(unknown.begin(), unknown.end(), is_flag);
-  const std::vector<std::string> commands = commands_of(command);
-  if (!is_flag(unknown.front()) && !commands.empty())
-    return fmt::format("'{}' is not a command of {}{}", base::printable(unknown.front()), name,
-                       did_you_mean(unknown.front(), commands));
-  if (flag != unknown.end()) {
-    const std::string spelt = flag->substr(0, flag->find('='));
-    return fmt::format("{} is not an option of {}{}", base::printable(spelt), name,
-                       did_you_mean(spelt, flags_of(command)));
-  }
-  std::vector<std::string> shown;
-  for (const std::string& word : unknown) shown.push_back(base::printable(base::shell_word(word)));
-  return fmt::format("{} takes no further argument: {}", name, base::join(shown, " "));
+/// Words that nothing took; std::nullopt if there are none.
+std::optional<base::UnknownWords> unknown_words(const CLI::App& app, int argc,
+                                                const char* const* argv) {
+  std::vector<std::string> words =
+      base::in_typed_order(app.remaining(true), typed_words(argc, argv));
+  if (words.empty()) return std::nullopt;
+  const CLI::App& command = innermost(app);
+  return base::UnknownWords{full_name(command), std::move(words), commands_of(command),
+                            flags_of(command)};
 }
 
 /// The model that the command line names, for a command that is suggested.
@@ -144,23 +122,22 @@ std::string required_message(const CLI::App& command, const std::string& what) {
 }  // namespace
 
 std::optional<std::string> unknown_command(const CLI::App& app, int argc, const char* const* argv) {
-  const CLI::App& command = innermost(app);
-  const std::vector<std::string> unknown = unknown_words(app, argc, argv);
-  if (unknown.empty() || is_flag(unknown.front()) || commands_of(command).empty())
+  const auto unknown = unknown_words(app, argc, argv);
+  if (!unknown || base::is_flag(unknown->words.front()) || unknown->commands.empty())
     return std::nullopt;
-  return fmt::format("{}; see '{} --help'", unknown_message(command, unknown), full_name(command));
+  return fmt::format("{}; see '{} --help'", base::unknown_words_text(*unknown), unknown->command);
 }
 
 std::string usage_message(const CLI::App& app, const CLI::Error& error, int argc,
                           const char* const* argv) {
   const CLI::App& command = innermost(app);
-  const std::vector<std::string> unknown = unknown_words(app, argc, argv);
+  const auto unknown = unknown_words(app, argc, argv);
   // What nothing knows may be what is lacking, misspelt.
   const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr ||
                      dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-  std::string message = lacks && !unknown.empty() ? unknown_message(command, unknown)
-                        : lacks                   ? required_message(command, error.what())
-                                                  : error.what();
+  const std::string message = lacks && unknown ? base::unknown_words_text(*unknown)
+                              : lacks          ? required_message(command, error.what())
+                                               : error.what();
   return fmt::format("{}; see '{} --help'", message, full_name(command));
 }
 
@@ -178,22 +155,8 @@ std::optional<std::string> empty_item(const CLI::App& app, int argc, const char*
   }
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_delimiter() == '\0' || option->count() == 0) continue;
-    for (const std::string& name : option->get_lnames()) {
-      const std::string flag = "--" + name;
-      for (int i = 1; i < argc; ++i) {
-        std::string_view list = argv[i];
-        if (list == flag && i + 1 < argc) {
-          list = argv[i + 1];
-        } else if (list.starts_with(flag + "=")) {
-          list.remove_prefix(flag.size() + 1);
-        } else {
-          continue;
-        }
-        if (list.starts_with(',') || list.ends_with(',') ||
-            list.find(",,") != std::string_view::npos)
-          return fmt::format("{}: '{}' has an empty item", flag, list);
-      }
-    }
+    for (const std::string& name : option->get_lnames())
+      if (auto found = base::empty_item_text("--" + name, typed_words(argc, argv))) return found;
   }
   return std::nullopt;
 }

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -215,6 +213,12 @@ void add_form(const Command& command, FormOptions& to, report::Forms forms) {
       .type_name("FILE");
 }
 
+void add_keys(const Command& command, bool& to) {
+  command.add_flag("--keys", to,
+                   "show keys on a terminal too, which gets labels of kernels (text in a file or a "
+                   "pipe always has keys)");
+}
+
 Status check_out(const FormOptions& form, const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) OPLAT_CHECK(refuse_to_replace(form.out, input));
   return {};
@@ -229,13 +233,7 @@ Result<std::vector<std::string>> models_to_read(const app::ModelList& models,
 }
 
 Status refuse_to_replace(const std::string& file, const std::string& input) {
-  if (file.empty() || input.empty()) return {};
-  std::error_code error;
-  const auto place = [&](const std::string& path) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
-  };
-  // The second tells hard links.
-  if (place(file) != place(input) && !std::filesystem::equivalent(file, input, error)) return {};
+  if (file.empty() || input.empty() || !base::is_same_file(file, input)) return {};
   return fail(Code::Usage, "--out {}: is also the input file; choose another name",
               base::printable(file, 400));
 }

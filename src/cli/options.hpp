@@ -111,6 +111,8 @@ void add_output(const Command& command, OutputFlags& to) {
   add_form<Document>(command, to.form);
   add_verbosity(command, to.verbosity);
 }
+/// --keys of a command whose text lists kernels: a terminal gets their labels otherwise.
+void add_keys(const Command& command, bool& to);
 /// Code::Usage if --out names one of the files that the command reads. Commands ask before they do
 /// anything else, so that no work is lost.
 Status check_out(const FormOptions& form, const std::vector<std::string>& inputs);

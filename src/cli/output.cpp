@@ -12,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/message.hpp"
 #include "cli/terminal.hpp"
+#include "compat/registry.hpp"
 #include "report/renderer.hpp"
 
 namespace oplat::cli {
@@ -32,6 +33,7 @@ Status print_report(std::string_view form, report::ReportModel model) {
     // A file or a program gets the bytes of a table as they are; a terminal would obey them.
     model.options.colour = colours;
     model.options.columns = terminal_columns(STDOUT_FILENO);
+    model.options.labels = &compat::catalogue();
     std::ostringstream text;
     OPLAT_CHECK(report::render(form, model, text));
     std::cout << base::printable_lines(text.view(), colours);
@@ -70,15 +72,10 @@ void print_warnings(std::span<const std::string> warnings, const Verbosity& verb
   for (const std::string& warning : warnings) print_message("warning: " + warning);
 }
 
-Status report_gates(std::span<const Status> checks) {
-  bool failed = false;
-  for (const Status& one : checks) {
-    if (one) continue;
-    failed = true;
-    print_message(one.error().message);
-  }
-  if (failed) return tl::unexpected<Error>(Error{Code::GateNotMet, ""});
-  return {};
+Status end_with(const app::Failures& failures) {
+  for (const std::string& line : failures.lines) print_message(line);
+  if (!failures.code) return {};
+  return tl::unexpected<Error>(Error{*failures.code, ""});
 }
 
 }  // namespace oplat::cli

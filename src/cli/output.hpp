@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/gate.hpp"
 #include "base/files.hpp"
 #include "cli/options.hpp"
 #include "report/report_model.hpp"
@@ -46,7 +47,7 @@ class ReportStream {
 Status put_text(const std::string& file, std::string_view text);
 /// One line each on stderr.
 void print_warnings(std::span<const std::string> warnings, const Verbosity& verbosity);
-/// Prints every failure; Code::GateNotMet, without a further message, if there is one.
-Status report_gates(std::span<const Status> checks);
+/// Prints every line; an error of the code, without a further message, if there is one.
+Status end_with(const app::Failures& failures);
 
 }  // namespace oplat::cli

@@ -639,7 +639,7 @@ std::vector<std::string> missing_remedies(const Prediction& prediction) {
   return lines;
 }
 
-Status require_complete(const Prediction& prediction) {
+Status require_complete(const Prediction& prediction, bool is_reported) {
   if (prediction.latency_ns) return {};
   // A kernel that was tried already is not to be tried again: its row says why it has no time.
   std::unordered_map<std::string_view, std::string_view> refused;
@@ -659,14 +659,16 @@ Status require_complete(const Prediction& prediction) {
   } else {
     if (tried.count() > 0) advice.push_back(fmt::format("{} were tried", tried.count()));
     const std::vector<std::string> remedies = missing_remedies(prediction);
-    advice.insert(advice.end(), remedies.begin(), remedies.end());
+    if (is_reported && !remedies.empty()) advice.emplace_back("measure or estimate them as above");
+    if (!is_reported) advice.insert(advice.end(), remedies.begin(), remedies.end());
     if (prediction.help.profile_command.empty())
       advice.emplace_back(
           "measure them with oplat profile, or with the device's own profiler and oplat import");
   }
   return fail(Code::Missing, "{}: {}; {}; or use --missing roofline{}{}", prediction.model,
-              missing_text(prediction, prediction.table_path.string()), fmt::join(advice, "; "),
-              tried.count() > 0 ? ":" : "", tried.text());
+              is_reported ? "no latency without the missing kernels"
+                          : missing_text(prediction, prediction.table_path.string()),
+              fmt::join(advice, "; "), tried.count() > 0 ? ":" : "", tried.text());
 }
 
 }  // namespace oplat::predict

@@ -222,8 +222,9 @@ std::string missing_text(const Prediction& prediction, std::string_view table = 
 std::vector<std::string> missing_remedies(const Prediction& prediction);
 
 /// Code::Missing with operators and remedies where kernels have no estimate and the policy does not
-/// accept that.
-Status require_complete(const Prediction& prediction);
+/// accept that. `is_reported`: what missing_text() and missing_remedies() say stands above already,
+/// and is not said again.
+Status require_complete(const Prediction& prediction, bool is_reported = false);
 
 /// The latency, or what is known of it while kernels are missing: what shares are of.
 double known_ns(const Prediction& prediction);

@@ -71,8 +71,9 @@ class Writer {
       line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count)});
   }
 
-  /// What a kernel does, in words, in further columns.
+  /// What a kernel does, in words, in further columns; a runtime's plan has none.
   void operator()(const RulesPlan& made) {
+    if (made.words.empty() && !made.plan.source.starts_with("rules:")) return (*this)(made.plan);
     line({"name", "key", "count", "op", "filter", "attributes"});
     for (std::size_t i = 0; i < made.plan.kernels.size(); ++i) {
       const auto& kernel = made.plan.kernels[i];

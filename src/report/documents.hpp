@@ -9,9 +9,6 @@
 namespace oplat::report {
 
 void print_document(const PredictionList& list, std::ostream& out);
-void print_document(const PlanList& list, std::ostream& out);
-/// `oplat plan` of one model.
-void print_plan(const table::Plan& plan, std::ostream& out);
 void print_document(const AdviceReport& advice, std::ostream& out);
 void print_document(const CheckReport& check, std::ostream& out);
 void print_document(const InspectionReport& report, std::ostream& out);

@@ -115,18 +115,6 @@ void print_document(const PredictionList& list, std::ostream& out) {
   print_errors(list.models, out);
 }
 
-void print_document(const PlanList& list, std::ostream& out) {
-  bool first = true;
-  for (const auto& entry : list.models) {
-    if (!first) out << "\n";
-    first = false;
-    if (entry.plan)
-      print_plan(entry.plan->plan, out);
-    else if (entry.error)
-      out << base::printable_message(entry.error->message) << "\n";
-  }
-}
-
 void write_csv(const PredictionList& list, std::ostream& out) {
   out << csv_line({"model", "latency_ns", "interval_lo_ns", "interval_hi_ns", "batch", "in_table",
                    "code", "error"});

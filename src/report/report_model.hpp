@@ -29,6 +29,10 @@
 #include "report/verification.hpp"
 #include "table/table.hpp"
 
+namespace oplat::ir {
+class Catalogue;
+}
+
 namespace oplat::report {
 
 /// `oplat compare A B`.
@@ -81,8 +85,11 @@ struct RowListing {
 Result<RowListing> table_rows(const table::Table& table, std::int64_t most = 1'000'000);
 
 struct Options {
-  bool per_op = false;      ///< text, html: every kernel, not only the costliest
-  bool keys = false;        ///< text, html: the keys of kernels next to their labels
+  bool per_op = false;  ///< text, html: every kernel, not only the costliest
+  bool keys = false;    ///< text, html: the keys of kernels next to their labels
+  /// text of plans and rows: kernels by these labels instead of their keys, unless `keys`; nullptr:
+  /// always keys, as programs read them
+  const ir::Catalogue* labels = nullptr;
   bool colour = false;      ///< text: escape sequences for a terminal
   std::size_t columns = 0;  ///< text: lines are wrapped and tables shortened to it; 0: not at all
   /// oplat has a worker of the rows' runtime, so that `oplat profile` is of use

@@ -9,6 +9,7 @@
 #include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "ir/label.hpp"
 #include "report/documents.hpp"
 #include "report/renderers.hpp"
 #include "report/text_accuracy.hpp"
@@ -23,6 +24,28 @@ namespace oplat::report {
 namespace {
 
 constexpr std::size_t kWholeKey = 1 << 16;
+
+bool has_labels(const Options& options) { return options.labels != nullptr && !options.keys; }
+
+std::string kernel_title(const Options& options) { return has_labels(options) ? "kernel" : "key"; }
+
+std::string kernel_text(const std::string& key, const Options& options) {
+  return has_labels(options) ? ir::label_of(key, *options.labels).text
+                             : base::printable(key, kWholeKey);
+}
+
+void print_plan(const table::Plan& plan, const Options& options, std::ostream& out) {
+  out << fmt::format("{}, batch {}, plan from {}: {} kernels, {} of weights, {} of activations\n",
+                     base::printable(plan.model), plan.batch, base::printable(plan.source),
+                     plan.kernels.size(), base::bytes_text(plan.weight_bytes),
+                     base::bytes_text(plan.activation_bytes));
+  TextTable table({{"count", Align::Right}, {"name"}, {kernel_title(options)}});
+  for (const auto& kernel : plan.kernels)
+    table.add({std::to_string(kernel.count),
+               kernel.name.empty() ? "-" : base::printable(kernel.name),
+               kernel_text(kernel.key, options)});
+  if (!table.empty()) table.print(out);
+}
 
 class TextWriter {
  public:
@@ -57,9 +80,21 @@ class TextWriter {
           comparison.intervals_apart() ? "" : "; the intervals overlap, so the order is uncertain");
   }
 
-  void operator()(const table::Plan& plan) { print_plan(plan, out_); }
+  void operator()(const table::Plan& plan) { print_plan(plan, options_, out_); }
 
   void operator()(const RulesPlan& made) { (*this)(made.plan); }
+
+  void operator()(const PlanList& list) {
+    bool first = true;
+    for (const auto& entry : list.models) {
+      if (!first) out_ << "\n";
+      first = false;
+      if (entry.plan)
+        (*this)(*entry.plan);
+      else if (entry.error)
+        out_ << base::printable_message(entry.error->message) << "\n";
+    }
+  }
 
   template <class Document>
   requires requires(const Document& other, std::ostream& out) { print_document(other, out); }
@@ -83,7 +118,7 @@ class TextWriter {
                      {"+-", Align::Right},
                      {"reuse", Align::Right},
                      {"outcome"},
-                     {"key"}});
+                     {kernel_title(options_)}});
     for (const auto& line : listing.rows) {
       const table::Row& row = line.row.row;
       const auto* timing = std::get_if<table::Timing>(&row.outcome);
@@ -91,8 +126,7 @@ class TextWriter {
                  timing != nullptr ? base::duration_text(timing->median_ns) : "-",
                  timing != nullptr ? share_text(timing->sd_log) : "-",
                  row.reuse_bytes ? base::bytes_text(*row.reuse_bytes) : "-",
-                 std::string(table::outcome_name(row.outcome)),
-                 base::printable(row.key, kWholeKey)});
+                 std::string(table::outcome_name(row.outcome)), kernel_text(row.key, options_)});
     }
     table.print(out_);
     if (listing.cut)
@@ -120,19 +154,6 @@ class Text final : public Renderer {
 };
 
 }  // namespace
-
-void print_plan(const table::Plan& plan, std::ostream& out) {
-  out << fmt::format("{}, batch {}, plan from {}: {} kernels, {} of weights, {} of activations\n",
-                     base::printable(plan.model), plan.batch, base::printable(plan.source),
-                     plan.kernels.size(), base::bytes_text(plan.weight_bytes),
-                     base::bytes_text(plan.activation_bytes));
-  TextTable table({{"count", Align::Right}, {"name"}, {"key"}});
-  for (const auto& kernel : plan.kernels)
-    table.add({std::to_string(kernel.count),
-               kernel.name.empty() ? "-" : base::printable(kernel.name),
-               base::printable(kernel.key, kWholeKey)});
-  if (!table.empty()) table.print(out);
-}
 
 std::unique_ptr<Renderer> create_text_renderer() { return std::make_unique<Text>(); }
 

@@ -87,13 +87,22 @@ class Terminal(unittest.TestCase):
         status, text = self.run_in(80, "table", "rows", "t.oplat")
         self.assertEqual(status, 0, text)
         self.assertEqual(plain(text).split("\n")[:2], [
+            "row  median     +-  reuse  outcome  kernel",
+            "  1  210 us  0.0 %      -  timing   Conv 3x3 s2, 32 ch, 1...32x112x112, residual",
+        ], text)
+        self.assert_fits(text, 80)
+
+    def test_keys_of_rows_in_80_columns(self):
+        status, text = self.run_in(80, "table", "rows", "t.oplat", "--keys")
+        self.assertEqual(status, 0, text)
+        self.assertEqual(plain(text).split("\n")[:2], [
             "row  median     +-  reuse  outcome  key",
             "  1  210 us  0.0 %      -  timing   tinynas:Conv{group=1,...1,32,112,112])->(&2)",
         ], text)
         self.assert_fits(text, 80)
 
     def test_rows_in_120_columns(self):
-        status, text = self.run_in(120, "table", "rows", "t.oplat")
+        status, text = self.run_in(120, "table", "rows", "t.oplat", "--keys")
         self.assertEqual(status, 0, text)
         line = plain(text).split("\n")[1]
         self.assertLessEqual(len(line), 120)
@@ -106,7 +115,7 @@ class Terminal(unittest.TestCase):
         self.assertGreater(max(map(len, done.stdout.splitlines())), 120)
 
     def test_columns_count(self):
-        _, text = self.run_in(200, "table", "rows", "t.oplat", COLUMNS="80")
+        _, text = self.run_in(200, "table", "rows", "t.oplat", "--keys", COLUMNS="80")
         self.assert_fits(text, 80)
         self.assertIn("...", text)
 
@@ -267,6 +276,9 @@ class Golden(unittest.TestCase):
 
     def test_plan(self):
         self.check("plan", "plan", "net.pdmodel", "--plan", "rules:paddle-lite")
+
+    def test_plan_keys(self):
+        self.check("plan-keys", "plan", "net.pdmodel", "--plan", "rules:paddle-lite", "--keys")
 
     def test_measure_sweep(self):
         self.check("measure-sweep", "measure", "a model of many layers.onnx", "--batch", "1,2", *self.replay, status=3)

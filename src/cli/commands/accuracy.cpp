@@ -32,14 +32,6 @@ table is not changed. --split selects the rows to hold out:
 )";
 constexpr const char* kAccuracyFooterEnd =
     R"(
-The output has one line for all rows, and one for each tier, band of measured latency and operator.
-A tier is how a row relates to the measured rows: grid, no twin, level, pair, beyond, shape or
-sparse (docs/guide/estimating.md). 'inside' is how often the interval of --level contains the
-measured time. 'half-width' is the mean of half the interval divided by its midpoint.
---networks N builds N networks for each batch from the rows held out, shaped like a ResNet: 9, 12,
-18 and 6 dense convolutions of kernel 1 or 3, at heights within a factor of 1.5 of 56, 28, 14 and 7,
-with 64-256, 128-512, 256-1024 and 512-2048 output channels. Every row is equally likely. The error
-of a network compares the sum of its predictions with the sum of its measured times.
 --json prints oplat.accuracy/1.
 Exit codes: 0 done; 2 usage, or several settings fit; 3 no table; 6 too few rows, or the split holds
 out none; 130 interrupted.)";
@@ -73,7 +65,7 @@ void add_accuracy(const Command& app) {
   command.add_option("--network-seed", flags->network_seed,
                      "random seed for the networks (default: --seed)");
   add_output<report::AccuracyReport>(command, *flags);
-  command.footer({kAccuracyFooter, app::kHoldOutHelp, kAccuracyFooterEnd});
+  command.footer({kAccuracyFooter, app::kHoldOutHelp, app::kAccuracyHelp, kAccuracyFooterEnd});
 }
 
 }  // namespace oplat::cli

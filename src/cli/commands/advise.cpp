@@ -15,23 +15,18 @@ struct AdviseFlags : OutputFlags {
 };
 
 Result<int> run_advise(const AdviseFlags& flags) {
-  OPLAT_TRY(gate, parse_gate(flags.gate, app::kPredictGates.front()));
-  if (!gate)
-    return fail(Code::Usage, "a target is missing; set it with --max-latency, such as 5ms");
   app::AdviseRequest request = flags.request;
+  OPLAT_TRY(gate, app::read_into(
+                      {flags.threads, flags.batches, flags.gate.max_latency, flags.gate.gate_on},
+                      request));
   OPLAT_CHECK(check_out(flags.form, request.models));
   OPLAT_CHECK(check_out(flags.form, {request.table}));
   OPLAT_CHECK(read_into(flags.how, request));
-  OPLAT_TRY(threads, app::parse_numbers("--threads", flags.threads, 4096));
-  request.threads = std::move(threads);
-  OPLAT_TRY(batches, app::parse_numbers("--batch", flags.batches, std::int64_t{1} << 31));
-  request.batches = std::move(batches);
-  request.max_latency_ns = gate->max_ns;
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(advice, app::advise(request, events));
   events.finish();
   OPLAT_CHECK(print_document(flags.form, advice));
-  OPLAT_CHECK(app::check_advice(*gate, advice));
+  OPLAT_CHECK(app::check_advice(gate, advice));
   return kDone;
 }
 

@@ -26,7 +26,7 @@ Result<int> run_compare(const CompareFlags& flags) {
     print_message(fmt::format("mismatch: {}: asked for {}, rows have {}", one.field,
                               base::printable(one.asked), base::printable(one.used)));
   }
-  OPLAT_CHECK(report_gates(app::gate_checks(gate, result.models)));
+  OPLAT_CHECK(end_with(app::failures_of(app::gate_checks(gate, result.models))));
   return kDone;
 }
 

@@ -29,7 +29,8 @@ Result<int> run_estimate(const EstimateFlags& flags) {
 void add_estimate(const Command& app) {
   const auto [command, flags] = add_command(
       app, "estimate", "estimate the time of single kernels, given by key", run_estimate);
-  command.add_option("KEY", flags->request.keys, "keys of kernels, as 'oplat plan' prints them")
+  command
+      .add_option("KEY", flags->request.keys, "keys of kernels, as 'oplat plan --keys' prints them")
       .required();
   add_table(command, flags->request.table);
   add_row_filter(command, flags->request.rows);

@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat machine: the caches and the memory of a machine, as reported and as measured.
 #include "app/machine.hpp"
-#include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
 namespace {
 
-constexpr const char* kDefaultRuntime = "reference";
-
 struct MachineFlags : OutputFlags {
-  app::RuntimeTexts run;
-  std::string budget = "20s";
+  app::MachineTexts texts;
 };
 
 Result<int> run_machine(const MachineFlags& flags) {
   OPLAT_CHECK(check_out(flags.form, {}));
-  OPLAT_TRY(budget_ns, base::parse_duration_ns(flags.budget));
-  OPLAT_TRY(runtime, app::parse_runtime(flags.run));
-  if (runtime.runtime.empty() && !runtime.remote) runtime.runtime = kDefaultRuntime;
+  OPLAT_TRY(request, app::parse_machine(flags.texts));
   TerminalEvents events(flags.verbosity);
-  OPLAT_TRY(report, app::measure_machine({std::move(runtime), budget_ns / 1e9}, events));
+  OPLAT_TRY(report, app::measure_machine(request, events));
   events.finish();
   const bool measured = report.memory.has_value();
   OPLAT_CHECK(print_document(flags.form, std::move(report)));
@@ -42,12 +36,13 @@ void add_machine(const Command& app) {
       app, "machine", "measure the caches and the memory of a machine, next to what it reports",
       run_machine);
   const Option runtime = command.add_option(
-      "--runtime", flags->run.request.runtime,
+      "--runtime", flags->texts.runtime.request.runtime,
       "runtime whose worker looks ('oplat runtimes' lists them; default: reference)");
-  add_worker_option(command, flags->run.worker, runtime);
-  command.add_option("--cpu", flags->run.request.cpu, "pin the worker to this CPU").range(0, 4095);
-  add_worker_argument(command, flags->run.request.worker_arguments);
-  command.add_option("--budget", flags->budget, "time after which no pass begins: 5s, 1m")
+  add_worker_option(command, flags->texts.runtime.worker, runtime);
+  command.add_option("--cpu", flags->texts.runtime.request.cpu, "pin the worker to this CPU")
+      .range(0, 4095);
+  add_worker_argument(command, flags->texts.runtime.request.worker_arguments);
+  command.add_option("--budget", flags->texts.budget, "time after which no pass begins: 5s, 1m")
       .type_name("TIME")
       .capture_default_str();
   add_output<report::MachineReport>(command, *flags);

@@ -18,37 +18,18 @@ struct MeasureFlags : OutputFlags {
   [[nodiscard]] app::SweepAxes axes() const { return {run.thread_list, inputs.batches}; }
 };
 
-std::string_view way_on(const MeasureFlags& flags) {
-  return flags.request.table.empty() ? "set a larger budget, or --table to keep what is measured"
-                                     : "run the same command to resume";
-}
-
-std::string_view what_is_kept(const MeasureFlags& flags) {
-  return flags.request.table.empty() ? "give --table to keep what is measured"
-                                     : "what was measured is kept";
-}
-
-/// The exit code of the first model that has no time. Each is an entry of the report; where none
-/// has a time, there may be no report, and the reasons are printed.
-Result<int> failure_of(const report::Measurement& measurement) {
-  if (measurement.failed.empty()) return kDone;
-  if (measurement.models.empty()) {
-    for (const auto& one : measurement.failed) print_message(one.error.message);
-    return fail(measurement.failed.front().error.code, "no model could be measured");
-  }
-  return exit_code(measurement.failed.front().error.code);
-}
-
 Result<int> run_measure_sweep(const MeasureFlags& flags, const app::MeasureRequest& request,
                               const std::optional<app::Gate>& gate, TerminalEvents& events) {
+  OPLAT_CHECK(app::check_sweep_form(flags.form.form(), request.per_op));
   OPLAT_TRY(result, app::measure_sweep(request, flags.axes(), events));
   events.finish();
   std::vector<std::string> warnings = events.warnings();
   for (const auto& refusal : result.refusals) warnings.push_back(app::refusal_text(refusal));
   OPLAT_CHECK(print_document(flags.form, result.sweep, std::move(warnings)));
-  print_message(app::budget_end_text(result, way_on(flags)));
-  OPLAT_CHECK(app::require_points(result, what_is_kept(flags)));
-  OPLAT_CHECK(report_gates(app::gate_checks(gate, result.sweep)));
+  const app::MeasureEnd end = app::end_of(request);
+  print_message(app::budget_end_text(result, end.way_on));
+  OPLAT_CHECK(app::require_points(result, end.kept));
+  OPLAT_CHECK(end_with(app::failures_of(app::gate_checks(gate, result.sweep))));
   if (result.first_error) return fail(*result.first_error);
   return kDone;
 }
@@ -72,25 +53,19 @@ Result<int> run_measure(const MeasureFlags& flags) {
   OPLAT_TRY(gate, parse_gate(flags.gate, app::kMeasureGates.front()));
   TerminalEvents events(flags.verbosity);
   OPLAT_CHECK(read_measure(flags, request, events));
-  if (flags.axes().is_sweep()) {
-    if (request.per_op)
-      return fail(Code::Usage, "--per-op: not of several threads or batches; give one of each");
-    if (flags.form.form() == "jsonl")
-      return fail(Code::Usage,
-                  "--format jsonl: not of several threads or batches; use text, json or csv");
-    return run_measure_sweep(flags, request, gate, events);
-  }
+  if (flags.axes().is_sweep()) return run_measure_sweep(flags, request, gate, events);
   OPLAT_TRY(result, app::measure_models(request, events));
   events.finish();
   const report::Measurement& measurement = result.measurement;
   if (flags.form.form() != "text" || !measurement.models.empty())
     OPLAT_CHECK(print_document(flags.form, measurement, events.warnings()));
-  print_message(app::budget_end_text(result.summary, way_on(flags)));
-  if (result.summary.interrupted)
-    return fail(Code::Interrupted, "stopped; {}", what_is_kept(flags));
+  const app::MeasureEnd end = app::end_of(request);
+  print_message(app::budget_end_text(result.summary, end.way_on));
+  if (result.summary.interrupted) return fail(Code::Interrupted, "stopped; {}", end.kept);
   if (!measurement.models.empty())
-    OPLAT_CHECK(report_gates(app::gate_checks(gate, request.models, measurement)));
-  return failure_of(measurement);
+    OPLAT_CHECK(end_with(app::failures_of(app::gate_checks(gate, request.models, measurement))));
+  OPLAT_CHECK(end_with(app::failures_of(measurement)));
+  return kDone;
 }
 
 }  // namespace

@@ -70,19 +70,16 @@ Result<int> run_list(const PredictFlags& flags, const std::optional<app::Gate>& 
 Result<int> run_predict_sweep(const PredictFlags& flags, const app::SweepAxes& axes,
                               const std::optional<app::Gate>& gate) {
   OPLAT_TRY(models, models_to_read(flags.models, flags.form, flags.request.table));
-  const std::string_view form = flags.form.form();
-  if (form == "html" || form == "jsonl")
-    return fail(Code::Usage,
-                "--format {}: not of several threads or batches; use text, json or csv", form);
+  OPLAT_CHECK(app::check_sweep_form(flags.form.form()));
   OPLAT_TRY(request, request_of(flags));
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::predict_sweep(request, models, axes, events));
   events.finish();
   OPLAT_CHECK(print_document(flags.form, result.sweep, events.warnings()));
   // The text has the reasons.
-  if (result.first_error && form == "text") return exit_code(result.first_error->code);
+  if (result.first_error && flags.form.form() == "text") return exit_code(result.first_error->code);
   if (result.first_error) return fail(*result.first_error);
-  OPLAT_CHECK(report_gates(app::gate_checks(gate, result.sweep)));
+  OPLAT_CHECK(end_with(app::failures_of(app::gate_checks(gate, result.sweep))));
   return kDone;
 }
 
@@ -105,7 +102,8 @@ Result<int> run_predict(const PredictFlags& flags) {
   report.options.measures_here = result.measures_here;
   OPLAT_CHECK(print_report(flags.form, std::move(report)));
   if (flags.form.form() != "text") print_warnings(prediction.warnings, flags.verbosity);
-  OPLAT_CHECK(app::check_prediction(gate, prediction));
+  const bool is_reported = flags.form.form() == "text" && flags.form.out.empty();
+  OPLAT_CHECK(app::check_prediction(gate, prediction, is_reported));
   return kDone;
 }
 

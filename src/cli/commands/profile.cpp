@@ -16,12 +16,6 @@ struct ProfileFlags : OutputFlags {
   [[nodiscard]] app::SweepAxes axes() const { return {run.thread_list, inputs.batches}; }
 };
 
-constexpr std::string_view kWayOn = "run the same command to resume";
-
-Result<int> stopped() {
-  return fail(Code::Interrupted, "stopped; what was measured is kept; {}", kWayOn);
-}
-
 /// Every number of threads and every batch in turn; the models' times are the result, and in text
 /// what became of the rows of each.
 Result<int> run_profile_sweep(const ProfileFlags& flags, const app::ProfileRequest& request,
@@ -37,8 +31,8 @@ Result<int> run_profile_sweep(const ProfileFlags& flags, const app::ProfileReque
   events.finish();
   OPLAT_CHECK(printed);
   OPLAT_CHECK(print_document(flags.form, result.sweep, events.warnings()));
-  if (result.interrupted) return stopped();
-  print_message(app::budget_end_text(result, kWayOn));
+  OPLAT_CHECK(app::require_finished(result.interrupted));
+  print_message(app::budget_end_text(result, app::kResume));
   OPLAT_CHECK(app::require_profiled(result));
   return kDone;
 }
@@ -61,8 +55,8 @@ Result<int> run_profile(const ProfileFlags& flags) {
   OPLAT_CHECK(print_document(
       flags.form, report::ProfileReport{result.table, result.summary, result.unlike, result.space},
       events.warnings()));
-  if (result.summary.interrupted) return stopped();
-  if (!result.space) print_message(app::budget_end_text(result.summary, kWayOn));
+  OPLAT_CHECK(app::require_finished(result.summary.interrupted));
+  if (!result.space) print_message(app::budget_end_text(result.summary, app::kResume));
   OPLAT_CHECK(app::require_kernels(result));
   return kDone;
 }

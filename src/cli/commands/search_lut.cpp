@@ -20,16 +20,16 @@ Result<int> run_search_lut(const SearchLutFlags& flags) {
   request.options = options;
   OPLAT_CHECK(check_out(flags.form, {request.space.file, request.table}));
   TerminalEvents events(flags.verbosity);
-  OPLAT_TRY(latencies, app::search_lut(request, events));
-  OPLAT_TRY(text, search::written(latencies, form));
-  OPLAT_CHECK(put_text(flags.form.out, text));
-  if (!flags.verbosity.quiet)
-    for (const std::string& line : search::summary(latencies)) print_message(line);
-  if (!flags.verbosity.quiet && !flags.form.out.empty())
-    print_message(fmt::format("written to {}", base::printable(flags.form.out, 400)));
-  print_warnings(latencies.warnings, flags.verbosity);
+  OPLAT_TRY(found, app::search_lut_text(request, form, events));
+  OPLAT_CHECK(put_text(flags.form.out, found.text));
+  if (!flags.verbosity.quiet) {
+    for (const std::string& line : found.notes) print_message(line);
+    if (!flags.form.out.empty())
+      print_message(fmt::format("written to {}", base::printable(flags.form.out, 400)));
+  }
+  print_warnings(found.latencies.warnings, flags.verbosity);
   if (options.missing != predict::MissingPolicy::Zero)
-    OPLAT_CHECK(app::require_times(latencies, request));
+    OPLAT_CHECK(app::require_times(found.latencies, request));
   return kDone;
 }
 

@@ -36,7 +36,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
   OPLAT_CHECK(print_document(flags.form, validation));
   if (flags.form.form() != "text") print_warnings(validation.warnings, flags.verbosity);
   // All models are looked at, whatever else is wrong; that is the exit code then.
-  const Status gates = report_gates(app::gate_checks(gate, validation));
+  const Status gates = end_with(app::failures_of(app::gate_checks(gate, validation)));
   OPLAT_CHECK(app::require_validated(request, result));
   OPLAT_CHECK(gates);
   return kDone;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat verify T: is this table still true here?
 #include "app/verify.hpp"
-#include "base/units.hpp"
 #include "cli/commands/commands.hpp"
 
 namespace oplat::cli {
@@ -9,20 +8,13 @@ namespace {
 
 struct VerifyFlags : OutputFlags {
   app::VerifyRequest request;
-  std::optional<std::string> worker;
-  std::string budget = "60s";
+  app::VerifyTexts texts;
 };
 
 Result<int> run_verify(const VerifyFlags& flags) {
   app::VerifyRequest request = flags.request;
   OPLAT_CHECK(check_out(flags.form, {request.table}));
-  OPLAT_TRY(budget_ns, base::parse_duration_ns(flags.budget));
-  if (flags.worker) {
-    OPLAT_TRY(command, app::parse_worker(*flags.worker));
-    request.worker_command = std::move(command);
-    request.remote = true;
-  }
-  request.budget_s = budget_ns / 1e9;
+  OPLAT_CHECK(app::read_into(flags.texts, request));
   request.record = command_line();
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::verify(request, events));
@@ -45,7 +37,7 @@ void add_verify(const Command& app) {
   add_table_argument(command, flags->request.table);
   const Option runtime = command.add_option("--runtime", flags->request.runtime,
                                             "runtime that executes (default: that of the table)");
-  add_worker_option(command, flags->worker, runtime);
+  add_worker_option(command, flags->texts.worker, runtime);
   command.add_option("--threads", rows.threads, "use rows measured with this many threads")
       .range(1, 4096);
   command.add_option("--device", rows.device, "use rows of this device (default: this machine)");
@@ -53,7 +45,7 @@ void add_verify(const Command& app) {
                      "use rows of this version of the runtime (default: the installed one)");
   command.add_option("--precision", rows.precision, "use rows computed in this precision");
   add_option_filter(command, rows);
-  command.add_option("--budget", flags->budget, "stop after this time")
+  command.add_option("--budget", flags->texts.budget, "stop after this time")
       .type_name("TIME")
       .capture_default_str();
   command.add_option("--rows", flags->request.max_rows, "number of rows to measure again")

@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "app/accuracy.hpp"
+#include "app/advise.hpp"
 #include "app/check.hpp"
 #include "app/compare.hpp"
 #include "app/estimate.hpp"
 #include "app/import_table.hpp"
+#include "app/list_table.hpp"
+#include "app/machine.hpp"
+#include "app/measure_models.hpp"
 #include "app/plan.hpp"
 #include "app/profile.hpp"
 #include "app/rules.hpp"
@@ -52,6 +56,95 @@ TEST(Endings, ASweepIsStoppedOrWithoutTimes) {
   EXPECT_TRUE(require_points(result, "go on"));
   result.interrupted = true;
   EXPECT_EQ(message_of(require_points(result, "go on"), Code::Interrupted), "stopped; go on");
+}
+
+TEST(Endings, ASweepHasNoPagesLinesOrOperators) {
+  for (const char* form : {"text", "json", "csv"}) EXPECT_TRUE(check_sweep_form(form));
+  EXPECT_THAT(message_of(check_sweep_form("html"), Code::Usage), HasSubstr("--format html: "));
+  EXPECT_THAT(message_of(check_sweep_form("jsonl"), Code::Usage), HasSubstr("--format jsonl: "));
+  EXPECT_THAT(message_of(check_sweep_form("text", true), Code::Usage), HasSubstr("--per-op: "));
+}
+
+TEST(Endings, AMeasurementIsKeptInATableAlone) {
+  MeasureRequest request;
+  EXPECT_EQ(end_of(request).kept, "give --table to keep what is measured");
+  EXPECT_THAT(std::string(end_of(request).way_on), HasSubstr("set a larger budget, or --table"));
+  request.table = "t.oplat";
+  EXPECT_EQ(end_of(request).kept, "what was measured is kept");
+  EXPECT_EQ(end_of(request).way_on, "run the same command to resume");
+}
+
+TEST(Endings, ModelsWithoutATimeAreLinesOnlyIfNoModelHasOne) {
+  report::Measurement measurement;
+  EXPECT_EQ(failures_of(measurement).code, std::nullopt);
+  measurement.failed.push_back({0, "a.onnx", {Code::Input, "a.onnx: no such file"}});
+  measurement.failed.push_back({1, "b.onnx", {Code::Runtime, "b.onnx: it crashed"}});
+  const Failures none = failures_of(measurement);
+  EXPECT_EQ(none.code, Code::Input) << "that of the first";
+  EXPECT_THAT(none.lines, ElementsAre("a.onnx: no such file", "b.onnx: it crashed",
+                                      "no model could be measured"));
+  measurement.models.emplace_back();
+  const Failures some = failures_of(measurement);
+  EXPECT_EQ(some.code, Code::Input);
+  EXPECT_THAT(some.lines, IsEmpty()) << "the document lists them";
+}
+
+TEST(Endings, AProfileThatWasStoppedGoesOn) {
+  EXPECT_TRUE(require_finished(false));
+  EXPECT_EQ(message_of(require_finished(true), Code::Interrupted),
+            "stopped; what was measured is kept; run the same command to resume");
+}
+
+TEST(Endings, WhatAVerificationIsToldIsReadOrRefused) {
+  VerifyRequest request;
+  EXPECT_TRUE(read_into(VerifyTexts{}, request));
+  EXPECT_EQ(request.budget_s, 60);
+  EXPECT_FALSE(request.remote);
+  EXPECT_TRUE(read_into(VerifyTexts{"ssh host oplat worker replay", "2m"}, request));
+  EXPECT_EQ(request.budget_s, 120);
+  EXPECT_TRUE(request.remote);
+  EXPECT_THAT(request.worker_command, ElementsAre("ssh", "host", "oplat", "worker", "replay"));
+  EXPECT_EQ(read_into(VerifyTexts{std::nullopt, "soon"}, request).error().code, Code::Usage);
+  EXPECT_EQ(read_into(VerifyTexts{"'open", "2m"}, request).error().code, Code::Usage);
+}
+
+TEST(Endings, AMachineIsLookedAtByTheReferenceUnlessSomethingElseIsNamed) {
+  MachineTexts texts;
+  const MachineRequest own = test::must(parse_machine(texts));
+  EXPECT_EQ(own.runtime.runtime, "reference");
+  EXPECT_EQ(own.budget_s, 20);
+  texts.runtime.request.runtime = "onnxruntime";
+  texts.budget = "1m";
+  EXPECT_EQ(test::must(parse_machine(texts)).runtime.runtime, "onnxruntime");
+  EXPECT_EQ(test::must(parse_machine(texts)).budget_s, 60);
+  texts.runtime.request.runtime.clear();
+  texts.runtime.worker = "ssh host oplat worker onnxruntime";
+  EXPECT_EQ(test::must(parse_machine(texts)).runtime.runtime, "") << "its worker says";
+  texts.budget = "soon";
+  EXPECT_EQ(parse_machine(texts).error().code, Code::Usage);
+}
+
+TEST(Endings, ATargetIsAdvisedAbout) {
+  AdviseRequest request;
+  EXPECT_THAT(read_into(AdviseTexts{}, request).error().message, HasSubstr("--max-latency"));
+  const Gate gate = test::must(read_into(AdviseTexts{"1,2", "4", "5ms", "upper"}, request));
+  EXPECT_EQ(gate.on, GateOn::Upper);
+  EXPECT_EQ(request.max_latency_ns, 5e6);
+  EXPECT_THAT(request.threads, ElementsAre(1, 2));
+  EXPECT_THAT(request.batches, ElementsAre(4));
+  EXPECT_EQ(read_into(AdviseTexts{"0", "", "5ms", ""}, request).error().code, Code::Usage);
+}
+
+TEST(Endings, ATableIsListedByItsPath) {
+  test::SmallTable small;
+  small.row(small.device(), small.setting(), test::kCopy250, std::nullopt, test::timing(1000));
+  const std::string path = small.table().path().string();
+  EXPECT_EQ(test::must(table_info(path)).populations.size(), 1U);
+  const report::RowListing rows = test::must(table_rows(path));
+  ASSERT_EQ(rows.rows.size(), 1U);
+  EXPECT_EQ(rows.rows[0].row.row.key, test::kCopy250);
+  EXPECT_EQ(table_rows(path + ".gone").error().code, Code::Input);
+  EXPECT_EQ(table_info(path + ".gone").error().code, Code::Input);
 }
 
 TEST(Endings, ASweepOfProfilesCountsSettings) {

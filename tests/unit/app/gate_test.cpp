@@ -143,5 +143,13 @@ TEST(Gate, AdviceMeetsTheTargetIfOneChoiceDoes) {
   EXPECT_TRUE(check("upper"));
 }
 
+TEST(Gate, FailuresAreLinesOfTheChecksThatFailed) {
+  EXPECT_EQ(failures_of(std::vector<Status>{Status(), Status()}).code, std::nullopt);
+  const Failures failures = failures_of(
+      std::vector<Status>{fail(Code::GateNotMet, "a"), Status(), fail(Code::GateNotMet, "c")});
+  EXPECT_EQ(failures.code, Code::GateNotMet);
+  EXPECT_THAT(failures.lines, ElementsAre("a", "c"));
+}
+
 }  // namespace
 }  // namespace oplat::app

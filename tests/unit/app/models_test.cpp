@@ -64,6 +64,37 @@ TEST_F(ModelsTest, PlansThatWereMadeBeforeAnInterruptionAreKept) {
   EXPECT_FALSE(runtime_plans(request, {path(kModel)}, at_once)) << "no runtime is started";
 }
 
+TEST_F(ModelsTest, PlansAreAskedOfARuntimeOrMadeByRules) {
+  PlanRequest request;
+  request.models = {path(kModel)};
+  request.runtime.request = replay();
+  const report::PlanList one = test::must(plan_models(request, events_));
+  ASSERT_EQ(one.models.size(), 1U);
+  ASSERT_TRUE(one.models[0].plan);
+  EXPECT_EQ(one.models[0].plan->plan.identity, kIdentity);
+  request.models.push_back(path("gone.onnx"));
+  request.is_list = true;
+  const report::PlanList several = test::must(plan_models(request, events_));
+  ASSERT_EQ(several.models.size(), 2U);
+  EXPECT_EQ(several.models[1].error->code, Code::Input);
+  // By rules a runtime is not asked.
+  request.rules = "rules:onnxruntime";
+  EXPECT_THAT(plan_models(request, events_).error().message,
+              HasSubstr("--plan rules:onnxruntime and --runtime replay: use only one of them"));
+  request.runtime.request.runtime.clear();
+  request.runtime.worker = "ssh host oplat worker onnxruntime";
+  EXPECT_THAT(plan_models(request, events_).error().message, HasSubstr("and --worker: use only"));
+  request.runtime.worker.reset();
+  request.rules = "rules:none";
+  EXPECT_EQ(plan_models(request, events_).error().code, Code::Usage);
+  request.rules = "rules:onnxruntime";
+  request.models = {path("gone.onnx")};
+  EXPECT_EQ(test::must(plan_models(request, events_)).models[0].error->code, Code::Input);
+  EXPECT_THAT(events_.warnings, ::testing::IsEmpty()) << "about plans, of which there are none";
+  request.is_list = false;
+  EXPECT_EQ(plan_models(request, events_).error().code, Code::Input);
+}
+
 TEST_F(ModelsTest, MeasureKeepsATableOnlyIfOneIsNamed) {
   MeasureRequest request;
   request.models = {path(kModel)};

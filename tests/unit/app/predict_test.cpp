@@ -153,6 +153,10 @@ TEST_F(PredictTest, WhatIsMissingIsCountedAndHowToMeasureItIsSaid) {
   EXPECT_THAT(predict::require_complete(p).error().message,
               ::testing::AllOf(HasSubstr("1 of 2 kernels is not in " + made_.path() + ": 1 copy; "),
                                HasSubstr("; or use --missing roofline")));
+  EXPECT_EQ(predict::require_complete(p, true).error().message,
+            p.model +
+                ": no latency without the missing kernels; measure or estimate them as "
+                "above; or use --missing roofline");
 }
 
 TEST_F(PredictTest, AFitIsSaidToHelpWhereRowsOfTheOperatorsWaitForOne) {

@@ -87,5 +87,21 @@ TEST(Rules, AreTheBuiltInOnesOrThoseOfAFile) {
   EXPECT_EQ(rules({"/none/at/all.yaml"}, events).error().code, Code::Input);
 }
 
+TEST_F(SearchTest, TheLatenciesAreAFileWithNotes) {
+  test::SmallTable small;
+  small.row(small.device(), small.setting(), test::kMatMul, std::nullopt, test::timing(1000));
+  SearchLutRequest request;
+  request.space = {path(), {8}};
+  request.table = small.table().path().string();
+  const SearchLutText csv = must(search_lut_text(request, "csv", events_));
+  EXPECT_THAT(csv.text, HasSubstr(","));
+  ASSERT_EQ(csv.notes.size(), 2U) << "what the rows are of, and a line for each resolution";
+  EXPECT_THAT(csv.notes[1], HasSubstr("small at 8: "));
+  EXPECT_FALSE(csv.latencies.missing.empty());
+  EXPECT_EQ(require_times(csv.latencies, request).error().code, Code::Missing);
+  const SearchLutText json = must(search_lut_text(request, "json", events_));
+  EXPECT_THAT(json.text, HasSubstr("oplat.space.latencies/1"));
+}
+
 }  // namespace
 }  // namespace oplat::app

@@ -216,5 +216,19 @@ TEST(TemporaryFolder, RemovesLinksNotTheirTargets) {
   EXPECT_TRUE(fs::exists(other->path() / "kept"));
 }
 
+TEST_F(Files, TwoPathsMayLeadToOneFile) {
+  const fs::path file = at("one");
+  put("one", "x");
+  EXPECT_TRUE(is_same_file(file, folder_->path() / "." / "one"));
+  fs::create_symlink("one", at("link"));
+  fs::create_hard_link(file, at("hard"));
+  EXPECT_TRUE(is_same_file(file, at("link")));
+  EXPECT_TRUE(is_same_file(at("hard"), file));
+  put("other", "x");
+  EXPECT_FALSE(is_same_file(file, at("other"))) << "of the same bytes";
+  EXPECT_TRUE(is_same_file(at("new"), folder_->path() / "a" / ".." / "new")) << "neither is there";
+  EXPECT_FALSE(is_same_file(at("new"), file));
+}
+
 }  // namespace
 }  // namespace oplat::base

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "ir/label.hpp"
+#include "unit/estimate/small_table.hpp"
 #include "unit/report/sample_reports.hpp"
 
 namespace oplat::report {
@@ -481,6 +483,45 @@ TEST(Columns, TablesAndLinesFitATerminal) {
   }
   const std::string wide = rendered("text", listing);
   EXPECT_THAT(wide, HasSubstr(row.key)) << "piped: whole";
+}
+
+TEST(KernelLists, ATerminalGetsLabelsUnlessKeysAreAskedFor) {
+  const ir::Catalogue catalogue;
+  table::Plan plan;
+  plan.model = "a.onnx";
+  plan.kernels = {{"n", test::kMatMul, 2}};
+  test::SmallTable small;
+  small.row(small.device(), small.setting(), test::kMatMul, std::nullopt, test::timing(1000));
+  const RowListing rows = test::must(table_rows(small.table()));
+  const std::string label = ir::label_of(test::kMatMul, catalogue).text;
+  const auto text_of = [](ReportModel model, const ir::Catalogue* labels, bool keys) {
+    model.options.labels = labels;
+    model.options.keys = keys;
+    std::ostringstream out;
+    test::must(render("text", model, out));
+    return out.str();
+  };
+  for (const ReportModel& model :
+       {ReportModel{plan, {}}, ReportModel{RulesPlan{plan, {}}, {}}, ReportModel{rows, {}},
+        ReportModel{PlanList{{{"a.onnx", RulesPlan{plan, {}}, std::nullopt}}}, {}}}) {
+    const std::string labelled = text_of(model, &catalogue, false);
+    EXPECT_THAT(labelled, HasSubstr("  kernel\n"));
+    EXPECT_THAT(labelled, HasSubstr(label + "\n"));
+    EXPECT_THAT(labelled, Not(HasSubstr(test::kMatMul)));
+    const std::string keyed = text_of(model, nullptr, false);
+    EXPECT_THAT(keyed, HasSubstr("  key\n"));
+    EXPECT_THAT(keyed, HasSubstr(std::string(test::kMatMul) + "\n"));
+    EXPECT_EQ(text_of(model, &catalogue, true), keyed);
+  }
+}
+
+TEST(PlanDocument, ARuntimesPlanHasNoFurtherColumns) {
+  table::Plan plan;
+  plan.source = "onnxruntime";
+  const auto csv = [&] { return rendered("csv", RulesPlan{plan, {}}); };
+  EXPECT_EQ(csv(), "name,key,count\n");
+  plan.kernels = {{"n", test::kCopy250, 2}};
+  EXPECT_EQ(csv(), rendered("csv", plan));
 }
 
 }  // namespace
