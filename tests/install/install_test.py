@@ -151,6 +151,7 @@ def test_subproject(test, folder):
         expect(not names, f"the subproject has targets of {unwanted}: {names[:3]}")
     compile_line, link_line = run(["ninja", "-C", out, "-t", "commands", "-s", "CMakeFiles/consumer.dir/consumer.cpp.o"]
                                   ), run(["ninja", "-C", out, "-t", "commands", "-s", "consumer"])
+    expect(re.search(r"-std=(c|gnu)\+\+20\b", compile_line), f"its users are not compiled as C++20: {compile_line}")
     run(["bash", "-c", compile_line], cwd=out)
     for library in re.findall(r"\boplat/(\S+\.a)\b", link_line):
         built = out / "oplat" / library
