@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -153,6 +154,28 @@ class SharingTest(unittest.TestCase):
         signal.setitimer(signal.ITIMER_REAL, 0)
         self.assertRegex(refusals[0], "in use by a call of this very thread")
         self.assertEqual(self.table.predict(self.model).to_dict(), self.expected)
+
+    def test_repeated_predictions_are_of_the_table_as_it_was_opened(self):
+        """What another process changes is seen once the table is reopened: all of it, or nothing."""
+        key = next(kernel.key for kernel in self.table.predict(self.model).kernels if kernel.source == "measured")
+        narrow = self.table.predict(self.model, level=0.5).to_dict()
+        estimated = self.table.estimate(key).kernels[0].ms
+        program = ("import sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as table:\n"
+                   "    table.execute('UPDATE row SET median_ns = 3 * median_ns, ci_low_ns = 3 * ci_low_ns, '\n"
+                   "                  'ci_high_ns = 3 * ci_high_ns')\n")
+        subprocess.run([sys.executable, "-c", program, self.path], check=True)
+        for _ in range(3):
+            self.assertEqual(self.table.predict(self.model).to_dict(), self.expected)
+            self.assertEqual(self.table.predict(self.model, level=0.5).to_dict(), narrow)
+            self.assertEqual(self.table.estimate(key).kernels[0].ms, estimated)
+        fresh = oplat.Table(self.path)
+        changed = fresh.predict(self.model).to_dict()
+        self.assertGreater(changed["latency_ns"], self.expected["latency_ns"])
+        self.assertAlmostEqual(fresh.estimate(key).kernels[0].ms / estimated, 3)
+        self.table.reopen()
+        for _ in range(3):
+            self.assertEqual(self.table.predict(self.model).to_dict(), changed)
+        self.assertEqual(fresh.predict(self.model).to_dict(), changed)
 
     def test_another_process_writes_meanwhile(self):
         path = os.path.join(os.path.dirname(self.path), "growing.oplat")
