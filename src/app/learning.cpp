@@ -52,7 +52,7 @@ std::optional<double> Pace::eta_s(int done, int total, Clock::time_point now) {
 
 std::function<bool(int, int)> learning_progress(Events& events, table::Table* lease) {
   // Rows are read and compared with each other before the first step: seconds if they are many.
-  events.progress({0, 0, std::nullopt, "fit", "reading rows"});
+  events.progress({0, 0, std::nullopt, "reading", "rows of the table"});
   return [&events, lease, pace = Pace()](int done, int total) mutable {
     if (events.cancelled()) return false;
     const Progress progress{done, total, pace.eta_s(done, total, Pace::Clock::now()), "fit",

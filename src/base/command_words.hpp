@@ -10,7 +10,7 @@
 
 namespace oplat::base {
 
-/// Whether a word is spelt as a flag: "-q", "--table=t.oplat".
+/// Whether a word is written as a flag: "-q", "--table=t.oplat".
 bool is_flag(std::string_view word);
 
 /// What a command was given, and what it has.

@@ -81,7 +81,7 @@ TEST_F(FitTest, SaysWhatItDoesBeforeTheFirstStep) {
   FitRequest dry = request();
   dry.store = false;
   must(fit(dry, events));
-  EXPECT_EQ(events.first, "reading rows");
+  EXPECT_EQ(events.first, "rows of the table");
   EXPECT_TRUE(events.without_total) << "how many steps there are is not known yet";
 }
 
