@@ -41,9 +41,15 @@
 namespace oplat::app {
 namespace {
 
-/// Kernels of other sizes: so many for each kernel of the space, and no more than this in all.
-constexpr int kVariations = 2;
-constexpr std::size_t kMaxCandidates = 7000;
+/// Kernels of other sizes and forms: so many for each kernel of the space, and no more than this in
+/// all.
+constexpr int kVariations = 5;
+constexpr std::size_t kMaxCandidates = 24'000;
+/// What is asked of a table are kernels that are like those of the space, seldom the same.
+constexpr double kShareOfVariations = 0.6;
+/// A variation takes more or less than what it was drawn from; it counts so many times at most.
+constexpr double kMaxRatio = 4;
+constexpr double kPowerOfSlice = 0.7;
 /// Standard deviation of ln(size) of a variation.
 constexpr double kSizeSpread = 0.5;
 constexpr std::int64_t kBlocksOfRow = 1;
@@ -97,7 +103,8 @@ bool fit_block(ir::Key& key, const table::Device& device) {
 struct Candidates {
   std::vector<std::string> keys;
   std::vector<ir::Description> descriptions;
-  std::vector<double> weights;  ///< of the space's networks; 0: a variation
+  std::vector<double> weights;  ///< how much of what will be asked it stands for
+  std::size_t own = 0;          ///< the first so many are the space's, the others are drawn
   std::vector<std::vector<std::size_t>>
       groups;  ///< families that have it, or that it is drawn from
   std::vector<estimate::NetworkOfRows> networks;  ///< by positions of candidates
@@ -114,6 +121,7 @@ class CandidateMaker {
     add_networks();
     weigh_others();
     add_variations();
+    temper();
     return std::move(out_);
   }
 
@@ -173,17 +181,58 @@ class CandidateMaker {
     out_.families = families.size();
   }
 
+  /// Each shares the weight of what it was drawn from by the time that it will take next to that.
   void add_variations() {
-    const std::size_t own = out_.keys.size();
+    out_.own = out_.keys.size();
+    std::vector<std::vector<std::size_t>> drawn(out_.own);
     for (int round = 0; round < kVariations; ++round) {
-      for (std::size_t i = 0; i < own && out_.keys.size() < kMaxCandidates; ++i) {
+      for (std::size_t i = 0; i < out_.own && out_.keys.size() < kMaxCandidates; ++i) {
         const auto key = ir::parse(out_.keys[i]);
         const auto varied =
             key ? ir::vary(*key, kSizeSpread, compat::catalogue(), random_) : std::nullopt;
         if (!varied) continue;
         const std::size_t before = out_.keys.size();
-        if (add(*varied) == before) out_.groups.back() = out_.groups[i];
+        if (add(*varied) != before) continue;
+        out_.groups.back() = out_.groups[i];
+        drawn[i].push_back(before);
       }
+    }
+    for (std::size_t i = 0; i < out_.own; ++i) {
+      if (drawn[i].empty()) continue;
+      const double share =
+          kShareOfVariations * out_.weights[i] / static_cast<double>(drawn[i].size());
+      for (const std::size_t variation : drawn[i]) {
+        const double ratio = guessed_ns(out_.descriptions[variation].work) /
+                             guessed_ns(out_.descriptions[i].work);
+        out_.weights[variation] = share * std::clamp(ratio, 1 / kMaxRatio, kMaxRatio);
+      }
+      out_.weights[i] *= 1 - kShareOfVariations;
+    }
+  }
+
+  /// An operator that hardly any network of the space has is half the time of some other network,
+  /// and so is a form of an operator. So all kernels of a family count as the root of what they are
+  /// in the space's networks, and those of its slices are nearer to each other than they are there.
+  void temper() {
+    struct Sums {
+      double weight = 0;
+      double tempered = 0;  ///< of a family: over its slices
+    };
+    std::unordered_map<std::string_view, Sums> slices;
+    std::unordered_map<std::string_view, Sums> families;
+    for (std::size_t i = 0; i < out_.keys.size(); ++i) {
+      slices[out_.descriptions[i].slice].weight += out_.weights[i];
+      families[ir::family_of(out_.descriptions[i].slice)].weight += out_.weights[i];
+    }
+    for (auto& [slice, sums] : slices) {
+      sums.tempered = std::pow(sums.weight, kPowerOfSlice);
+      families[ir::family_of(slice)].tempered += sums.tempered;
+    }
+    for (std::size_t i = 0; i < out_.keys.size(); ++i) {
+      if (out_.weights[i] == 0) continue;
+      const Sums& slice = slices[out_.descriptions[i].slice];
+      const Sums& family = families[ir::family_of(out_.descriptions[i].slice)];
+      out_.weights[i] *= std::sqrt(family.weight) * slice.tempered / family.tempered / slice.weight;
     }
   }
 
@@ -259,9 +308,7 @@ class SpaceProfile {
         candidates_(CandidateMaker(space, session.device, request.campaign.seed).make()),
         times_(table, session) {
     report_.name = space.name;
-    report_.kernels = static_cast<std::int64_t>(
-        std::count_if(candidates_.weights.begin(), candidates_.weights.end(),
-                      [](double weight) { return weight > 0; }));
+    report_.kernels = static_cast<std::int64_t>(candidates_.own);
     report_.candidates = static_cast<std::int64_t>(candidates_.keys.size());
     report_.networks = static_cast<std::int64_t>(space.networks.size());
     report_.target = request.campaign.target_error;
@@ -657,7 +704,7 @@ Result<ProfileResult> profile_space(const ProfileRequest& request, Events& event
     if (model.has_kernels) OPLAT_CHECK(table.put_plan(model.plan));
   }
   SpaceProfile profile(request, session, *space, planned, table, events);
-  events.note(fmt::format("space {}: {} kernels of {} networks; with other sizes {} to choose from",
+  events.note(fmt::format("space {}: {} kernels of {} networks; with other sizes and forms {} to choose from",
                           base::printable(space->name, 400), profile.report().kernels,
                           profile.report().networks, profile.report().candidates));
   OPLAT_TRY(summary, profile.run());

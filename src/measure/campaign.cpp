@@ -300,6 +300,7 @@ Result<Measured> CampaignRun::measure_kernel(measure::KernelRunner& runner,
   block.state = row.state;
   block.seed = base::mix_seed(request_.seed, row.seed());
   block.empty_call_ns = campaign_.empty_call_ns;
+  block.brief = request_.stop.most_blocks == 1;
   if (!row.blocks.empty()) {
     block.expected_ns = row.blocks.front().value_ns;
     const std::int64_t stored = row.method.copies;

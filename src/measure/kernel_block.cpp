@@ -37,6 +37,8 @@ constexpr nanoseconds kBlock{50'000'000};
 // The scrub of a cold block takes milliseconds a round.
 constexpr nanoseconds kColdBlock{100'000'000};
 constexpr nanoseconds kCalibration{10'000'000};
+/// Of a brief block, next to the others.
+constexpr std::int64_t kBriefPart = 2;
 constexpr std::int64_t kMinRounds = 5;
 constexpr double kWarmupNs = 25e6;
 constexpr std::int64_t kMaxWarmupRounds = 5;
@@ -90,12 +92,14 @@ Result<std::optional<OpenHandle>> open_waker(KernelRunner& runner,
   return std::optional<OpenHandle>();
 }
 
+std::int64_t part_of(const KernelBlockRequest& request) { return request.brief ? kBriefPart : 1; }
+
 BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> handles,
                       double round_ns, const std::optional<OpenHandle>& waker = std::nullopt) {
   const State& state = request.state;
   BlockRequest block;
   block.handles = std::move(handles);
-  block.duration = state.kind == CacheState::Cold ? kColdBlock : kBlock;
+  block.duration = (state.kind == CacheState::Cold ? kColdBlock : kBlock) / part_of(request);
   block.least_rounds = kMinRounds;
   block.scrub_bytes = state.scrub_bytes;
   block.scrub_threads = request.setting.threads;
@@ -104,7 +108,8 @@ BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> han
   if (waker) block.wake = waker->id();
   // After a scrub nothing that a warm-up brought near is left, but for code and the runtime's own
   // state.
-  const double rounds = state.scrub_bytes > 0 ? 1 : kWarmupNs / std::max(round_ns, 1.0);
+  const double warmup_ns = kWarmupNs / static_cast<double>(part_of(request));
+  const double rounds = state.scrub_bytes > 0 ? 1 : warmup_ns / std::max(round_ns, 1.0);
   block.warmup_rounds =
       static_cast<std::int64_t>(std::clamp(rounds, 1.0, static_cast<double>(kMaxWarmupRounds)));
   return block;
@@ -155,7 +160,7 @@ Result<TimedOutcome> estimate_call(KernelRunner& runner, const KernelBlockReques
                                    Handle one) {
   BlockRequest block;
   block.handles = {one};
-  block.duration = kCalibration;
+  block.duration = kCalibration / part_of(request);
   block.least_rounds = 1;
   block.warmup_rounds = 1;
   block.scrub_bytes = request.state.scrub_bytes;

@@ -22,6 +22,9 @@ struct KernelBlockRequest {
   std::optional<double> empty_call_ns;  ///< taken off where there is no slope
   std::optional<std::int64_t> copies;   ///< k of the row's earlier blocks; nothing: calibrate
   std::optional<double> expected_ns;    ///< value of the row's earlier blocks: saves warm-up
+  /// The row gets no other block for now: it is short, since one kernel more is worth more than
+  /// the last per cent of this one.
+  bool brief = false;
 };
 
 /// A value with how it came about. `block.pass` and `block.process` are the caller's to fill.

@@ -24,7 +24,7 @@ struct SpaceSummary {
   std::string name;
   std::int64_t networks = 0;
   std::int64_t kernels = 0;     ///< that its networks have
-  std::int64_t candidates = 0;  ///< with those of other sizes that were drawn from them
+  std::int64_t candidates = 0;  ///< with those of other sizes and forms that were drawn from them
   std::int64_t measured = 0;    ///< candidates with a time
   std::int64_t rounds = 0;
   std::optional<ExpectedError> expected = {};  ///< nothing: too little is known for an estimate

@@ -19,7 +19,7 @@ using Eigen::VectorXf;
 constexpr double kJitter = 1e-6;
 /// Rows that a deviation, or where there are too many rows an answer, is made of.
 constexpr std::size_t kNearestOfExact = 16;
-constexpr std::size_t kNearest = 48;
+constexpr std::size_t kNearest = 128;
 constexpr float kRoot3F = 1.7320508F;
 /// A matrix that is singular to the last bit gets more noise.
 constexpr int kTries = 8;

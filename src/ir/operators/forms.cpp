@@ -3,6 +3,7 @@
 #include "ir/operators/forms.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -88,6 +89,10 @@ class Form {
     description_.numbers.push_back(length);
     return *this;
   }
+  Form& word(std::string_view text) {
+    description_.slice.append(" ").append(text);
+    return *this;
+  }
   std::optional<Description> done() { return std::move(description_); }
 
  private:
@@ -106,7 +111,10 @@ class Form {
     // Of one number that decides the algorithm, such as an exponent; lists are sizes.
     if (!tensor->value) return;
     if (const auto* real = tensor->value->real()) slice += fmt::format("={:g}", *real);
-    if (const auto* number = tensor->value->integer()) slice += fmt::format("={}", *number);
+    // Of zero points only whether they are zero: that has kernels of its own.
+    const bool zero_point = tensor->dtype == Dtype::U8 || tensor->dtype == Dtype::I8;
+    if (const auto* number = tensor->value->integer(); number && (!zero_point || *number == 0))
+      slice += fmt::format("={}", *number);
   }
 
   const Key& key_;
@@ -286,6 +294,90 @@ std::optional<Description> describe_split(const Key& key) {
   return describe_joined(key, key.operand(0), key.results.size());
 }
 
+std::optional<Description> describe_qlinear_concat(const Key& key) {
+  constexpr std::size_t kTriple = 3;
+  if (key.operands.size() < 2) return std::nullopt;
+  auto joined = describe_joined(key, key.result(0), (key.operands.size() - 2) / kTriple);
+  if (!joined) return std::nullopt;
+  // Parts of the result's scale are copied, each byte of the others is looked up.
+  double looked_up = 0;
+  for (std::size_t i = kTriple; i < key.operands.size(); i += kTriple) {
+    const TensorEntry* scale = key.operand(i);
+    if (scale == nullptr || !scale->value || scale->value->real() == nullptr) return std::nullopt;
+    looked_up += *scale->value->real() != 1 ? 1 : 0;
+  }
+  joined->slice += " looked up";
+  joined->numbers.push_back(looked_up);
+  return joined;
+}
+
+std::optional<Description> describe_slice(const Key& key) {
+  const auto whole = sizes_of(key.operand(0));
+  const auto part = sizes_of(key.result(0));
+  if (!whole || !part || whole->size() != part->size()) return std::nullopt;
+  std::optional<std::size_t> axis;
+  for (std::size_t d = 0; d < whole->size(); ++d) {
+    if ((*whole)[d] == (*part)[d]) continue;
+    if (axis) return std::nullopt;
+    axis = d;
+  }
+  const std::size_t at = axis.value_or(0);
+  const double step = std::floor((*whole)[at] / (*part)[at]);
+  const TensorEntry* steps = key.operand(4);
+  Form form(key);
+  return form.types(1)
+      .loop("before", product_of(*whole, 0, at))
+      .loop("along", (*part)[at])
+      .loop("behind", product_of(*whole, at + 1, whole->size()))
+      .loop("of", (*whole)[at])
+      .loop("step", steps == nullptr ? 1 : step)
+      .done();
+}
+
+std::optional<Description> describe_expand(const Key& key) {
+  const auto from = sizes_of(key.operand(0));
+  const auto to = sizes_of(key.result(0));
+  if (!from || !to || from->size() > to->size()) return std::nullopt;
+  const std::size_t lead = to->size() - from->size();
+  Form form(key);
+  form.types(1);
+  add_loops(form, *to, [&](std::size_t i) {
+    return i >= lead && (*from)[i - lead] == (*to)[i] ? "own" : "repeated";
+  });
+  return form.done();
+}
+
+std::optional<Description> describe_copy(const Key& key) {
+  const auto sizes = sizes_of(key.operand(0));
+  if (!sizes || key.tag("copied") == nullptr) return std::nullopt;
+  Form form(key, {"axis", "axes", "allowzero"});
+  return form.types(1).loop("elements", product_of(*sizes, 0, sizes->size())).done();
+}
+
+std::optional<Description> describe_recurrent(const Key& key) {
+  const auto x = sizes_of(key.operand(0));
+  const auto weights = sizes_of(key.operand(1));
+  const auto hidden = integer(key, "hidden_size");
+  if (!x || x->size() != 3 || !weights || weights->size() != 3 || !hidden || *hidden < 1)
+    return std::nullopt;
+  const bool batch_first = integer(key, "layout").value_or(0) != 0;
+  Form form(key, {"activations", "direction", "hidden_size", "layout", "input_forget"});
+  form.types(2);
+  // Of one direction; those of two come twice.
+  if (const Value* functions = key.attribute("activations");
+      functions != nullptr && functions->list() != nullptr) {
+    const List& all = *functions->list();
+    const auto count = all.size() / static_cast<std::size_t>(std::max(1.0, weights->front()));
+    for (std::size_t i = 0; i < std::min(count, all.size()); ++i) form.word(said(all[i]));
+  }
+  return form.loop("directions", weights->front())
+      .loop("steps", (*x)[batch_first ? 1 : 0])
+      .loop("batch", (*x)[batch_first ? 0 : 1])
+      .loop("input", (*x)[2])
+      .loop("hidden", static_cast<double>(*hidden))
+      .done();
+}
+
 std::optional<Description> describe_gather(const Key& key) {
   const auto loops = around(key.operand(0), integer(key, "axis").value_or(0));
   const auto indices = sizes_of(key.operand(1));
@@ -332,7 +424,8 @@ std::optional<Description> describe_layer_norm(const Key& key) {
 std::optional<Description> describe_product(const Key& key) {
   const auto product = contraction_of_product(key);
   if (!product) return std::nullopt;
-  Form form(key, {}, Form::Constants::Said);
+  // A factor costs nothing next to a product, and sizes of packed weights are among the loops.
+  Form form(key, {"alpha", "K", "N"}, Form::Constants::Said);
   form.types();
   // One operand for all products of a batch is read once.
   form.loop(product->groups > 1 ? "products" : "one", product->groups)

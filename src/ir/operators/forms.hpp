@@ -40,6 +40,22 @@ std::optional<Description> describe_transpose(const Key& key);
 std::optional<Description> describe_concat(const Key& key);
 std::optional<Description> describe_split(const Key& key);
 
+/// The same of quantised tensors, and how many of them are requantised byte by byte.
+std::optional<Description> describe_qlinear_concat(const Key& key);
+
+/// Slice of one axis: loops before, along and behind it, how much there is of it, and the step.
+std::optional<Description> describe_slice(const Key& key);
+
+/// Expand: loops that the operand has and loops that repeat it.
+std::optional<Description> describe_expand(const Key& key);
+
+/// Reshape and its like where they copy: the number of elements.
+std::optional<Description> describe_copy(const Key& key);
+
+/// LSTM, GRU and RNN: directions, steps, batch, input and hidden size. Which of the small operands
+/// (biases, first states, lengths) are there does not matter next to the products.
+std::optional<Description> describe_recurrent(const Key& key);
+
 /// Gather: the loop before the axis, indices, elements behind the axis, length of the axis.
 std::optional<Description> describe_gather(const Key& key);
 

@@ -54,7 +54,9 @@ std::optional<Contraction> contraction_of_product(const Key& key) {
   if (!results || !inner || !columns || transposed || *inner < 1 || *columns < 1)
     return std::nullopt;
   const double rows = *results / static_cast<double>(*columns);
-  const auto rank_of_b = rank(key.operand(1));
+  // Packed weights have a shape of their own.
+  const bool packed = integer(key, "K").has_value();
+  const auto rank_of_b = packed ? 2 : rank(key.operand(1));
   double groups = 1;
   if (rank_of_b && *rank_of_b > 2) {
     const auto own_rows = dim(y, -2);

@@ -110,13 +110,15 @@ OperatorInfo moving(std::string_view domain, std::string_view op,
 std::vector<OperatorInfo> movement() {
   std::vector<OperatorInfo> list;
   for (const std::string_view op :
-       {"Slice", "GatherElements", "GatherND", "Pad", "Expand", "Tile", "DepthToSpace",
+       {"GatherElements", "GatherND", "Pad", "Tile", "DepthToSpace",
         "SpaceToDepth", "ReverseSequence", "Compress", "Shape", "Size", "ConstantOfShape",
         "EyeLike", "Trilu", "NonZero"}) {
     list.push_back(moving("", op));
   }
   list.push_back(moving("", "Concat", describe_concat));
   list.push_back(moving("", "Split", describe_split));
+  list.push_back(moving("", "Slice", describe_slice));
+  list.push_back(moving("", "Expand", describe_expand));
   list.push_back(moving("", "Gather", describe_gather));
   list.push_back({.domain = "",
                   .op = "Transpose",
@@ -155,7 +157,8 @@ std::vector<OperatorInfo> movement() {
                   .op = "QLinearConcat",
                   .printed_float_operands = scales,
                   .canonicalise = canonicalise_qlinear_concat,
-                  .flops = no_flops});
+                  .flops = no_flops,
+                  .describe = describe_qlinear_concat});
   for (const std::string_view op : {"GatherND", "Pad", "ExpandDims", "Trilu", "UnfoldTensor"}) {
     list.push_back(moving(kContrib, op));
   }

@@ -3,6 +3,7 @@
 /// step and in every direction; gates, biases and peepholes are not, being one operation next to
 /// hundreds.
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/forms.hpp"
 #include "ir/operators/list.hpp"
 
 namespace oplat::ir::ops {
@@ -55,14 +56,15 @@ void canonicalise_dynamic_lstm(Key& key) {
 
 std::vector<OperatorInfo> recurrent() {
   return {
-      {.domain = "", .op = "LSTM", .canonicalise = canonicalise_lstm, .flops = flops_recurrent},
-      {.domain = "", .op = "GRU", .canonicalise = canonicalise_gru, .flops = flops_recurrent},
-      {.domain = "", .op = "RNN", .canonicalise = fill_hidden_size, .flops = flops_recurrent},
+      {.domain = "", .op = "LSTM", .canonicalise = canonicalise_lstm, .flops = flops_recurrent, .describe = describe_recurrent},
+      {.domain = "", .op = "GRU", .canonicalise = canonicalise_gru, .flops = flops_recurrent, .describe = describe_recurrent},
+      {.domain = "", .op = "RNN", .canonicalise = fill_hidden_size, .flops = flops_recurrent, .describe = describe_recurrent},
       {.domain = kContrib,
        .op = "DynamicQuantizeLSTM",
        .unprinted_operands = {1, 2},
        .canonicalise = canonicalise_dynamic_lstm,
-       .flops = flops_recurrent},
+       .flops = flops_recurrent,
+       .describe = describe_recurrent},
   };
 }
 

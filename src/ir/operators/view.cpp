@@ -4,6 +4,7 @@
 /// unsqueeze.cc, identity_op.cc), which its planner follows unless the result leaves the graph:
 /// then it is copied into the output's own memory (plan/kernels.cpp tags such a kernel).
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/forms.hpp"
 #include "ir/operators/list.hpp"
 
 namespace oplat::ir::ops {
@@ -19,7 +20,8 @@ std::vector<OperatorInfo> view() {
                     .overwritable = {0},
                     .view = true,
                     .unprinted_operands = unprinted,
-                    .flops = no_flops});
+                    .flops = no_flops,
+                    .describe = describe_copy});
   }
   // No view: an optimiser removes it in inference, and where one is left the runtime copies its
   // operand, or draws a mask when it is in training mode.

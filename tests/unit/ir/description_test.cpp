@@ -127,6 +127,108 @@ TEST(Description, AProductIsItsRowsInnerLengthAndColumns) {
             (Numbers{12, 50, 64, 70}));
 }
 
+TEST(Description, SizesOfPackedWeightsAreNumbers) {
+  const auto product =
+      described("com.microsoft:MatMulNBits/1{K=2048,N=512,accuracy_level=4,bits=4,block_size=32}"
+                "(f32[1,8,2048],u8c[512,64,16],f32c[32768])->(f32[1,8,512])");
+  EXPECT_EQ(product->numbers, (Numbers{1, 8, 2048, 512}));
+  EXPECT_EQ(product->slice.find("2048"), std::string::npos) << product->slice;
+  ASSERT_TRUE(product->contraction);
+  EXPECT_EQ(product->contraction->in_c, 2048);
+  // Of two in a batch there are still only one's weights.
+  EXPECT_EQ(
+      described("com.microsoft:MatMulNBits/1{K=2048,N=512,accuracy_level=4,bits=4,block_size=32}"
+                "(f32[2,8,2048],u8c[512,64,16],f32c[32768])->(f32[2,8,512])")
+          ->numbers,
+      (Numbers{1, 16, 2048, 512}));
+}
+
+TEST(Description, ZeroPointsAreZeroOrNot) {
+  const auto product = [](std::string_view zero_point) {
+    return described("QLinearMatMul/10{}(u8[64,32],f32c[],u8c[],u8c[32,48],f32c[],u8c[]=" +
+                     std::string(zero_point) + ",f32c[],u8c[])->(u8[64,48])")
+        ->slice;
+  };
+  EXPECT_EQ(product("116"), product("121"));
+  EXPECT_NE(product("116"), product("0"));
+}
+
+TEST(Description, WhatIsJoinedOfOneScaleIsCopied) {
+  const auto joined = [](const char* second) {
+    return described("com.microsoft:QLinearConcat/1{axis=1}(f32c[]=1.0,u8c[]=0,u8[1,8,7,7],"
+                     "f32c[]=1.0,u8c[]=0,u8[1,24,7,7],f32c[]=" +
+                     std::string(second) + ",u8c[]=0)->(u8[1,32,7,7])");
+  };
+  EXPECT_EQ(joined("1.0")->numbers, (Numbers{1, 2, 1568, 0}));
+  EXPECT_EQ(joined("0.5")->numbers, (Numbers{1, 2, 1568, 1}));
+  EXPECT_EQ(joined("1.0")->slice, joined("0.5")->slice);
+}
+
+TEST(Description, ASliceIsLoopsAroundItsAxis) {
+  EXPECT_EQ(described("Slice/13{}(f32[1,14,28,192],i64c[1]=[1],i64c[1]=[9223372036854775807],"
+                      "i64c[1]=[2],i64c[1]=[2])->(f32[1,14,14,192])")
+                ->numbers,
+            (Numbers{14, 14, 192, 28, 2}));
+  expect_alike("Slice/13{}(f32[197,1,576],i64c[1]=[384],i64c[1]=[576],i64c[1]=[-1])->"
+               "(f32[197,1,192])",
+               "Slice/13{}(f32[197,576],i64c[1]=[0],i64c[1]=[192],i64c[1]=[1])->(f32[197,192])");
+}
+
+TEST(Description, WhatIsRepeatedHasLoopsOfItsOwn) {
+  EXPECT_EQ(described("Expand/13{}(f32[1,1024,1],i64c[3]=[1,1024,64])->(f32[1,1024,64])")->numbers,
+            (Numbers{1024, 64}));
+  expect_alike("Reshape/14@copied=1{allowzero=0}(f32[1,8,49],i64c[2]=[8,49])->(f32[8,49])",
+               "Reshape/14@copied=1{allowzero=0}(f32[392],i64c[1]=[392])->(f32[392])");
+}
+
+TEST(Description, ARecurrentLayerIsItsStepsAndSizes) {
+  const auto layer = described(
+      "LSTM/14{activations=[Sigmoid,Tanh,Tanh,Sigmoid,Tanh,Tanh],direction=bidirectional,"
+      "hidden_size=512,input_forget=0,layout=0}(f32[20,4,64],f32c[2,2048,64],f32c[2,2048,512],"
+      "f32c[2,4096],-,f32c[2,4,512],f32c[2,4,512])->(f32[20,2,4,512],-,-)");
+  EXPECT_EQ(layer->numbers, (Numbers{2, 20, 4, 64, 512}));
+  const auto plain =
+      described("LSTM/7{activations=[Sigmoid,Tanh,Tanh],direction=forward,hidden_size=512,"
+                "input_forget=0}(f32[20,4,64],f32c[1,2048,64],f32c[1,2048,512])->"
+                "(f32[20,1,4,512],-,-)");
+  EXPECT_EQ(plain->slice, layer->slice);
+  EXPECT_EQ(plain->numbers, (Numbers{1, 20, 4, 64, 512}));
+  EXPECT_NE(described("LSTM/7{activations=[Sigmoid,Relu,Tanh],direction=forward,hidden_size=512,"
+                      "input_forget=0}(f32[20,4,64],f32c[1,2048,64],f32c[1,2048,512])->"
+                      "(f32[20,1,4,512],-,-)")
+                ->slice,
+            plain->slice);
+}
+
+TEST(Description, LabelsOfAnEinsumThatAreWalkedTogetherAreOne) {
+  expect_alike(
+      "Einsum/12{equation=\"bhnd,bhkd->bhnk\"}(f32[1,4,256,64],f32[1,4,128,64])->"
+      "(f32[1,4,256,128])",
+      "Einsum/12{equation=\"inp,imp->inm\"}(f32[4,256,64],f32[4,128,64])->(f32[4,256,128])");
+  const auto product = described(
+      "Einsum/12{equation=\"bhnd,bhkd->bhnk\"}(f32[1,4,256,64],f32[1,4,128,64])->"
+      "(f32[1,4,256,128])");
+  EXPECT_EQ(product->numbers, (Numbers{4, 256, 64, 128}));
+  ASSERT_TRUE(product->contraction);
+  EXPECT_EQ(product->contraction->groups, 4);
+  EXPECT_EQ(product->contraction->in_c, 64);
+  EXPECT_EQ(product->contraction->out_h, 256);
+  EXPECT_EQ(product->contraction->out_c, 128);
+  expect_other_slices(
+      "Einsum/12{equation=\"bnd,bkd->bnk\"}(f32[4,8,8],f32[4,8,8])->(f32[4,8,8])",
+      "Einsum/12{equation=\"bnk,bkd->bnd\"}(f32[4,8,8],f32[4,8,8])->(f32[4,8,8])");
+  // A trace, one operand, a term that does not fit: all of the key is said.
+  for (const char* text : {"Einsum/12{equation=\"ii,ij->j\"}(f32[4,4],f32[4,3])->(f32[3])",
+                           "Einsum/12{equation=\"ij->ji\"}(f32[4,3])->(f32[3,4])",
+                           "Einsum/12{equation=\"ijk,kl->ijl\"}(f32[4,3],f32[3,5])->(f32[4,5])",
+                           "Einsum/12{equation=\"...d,de->...e\"}(f32[4,3],f32[3,5])->(f32[4,5])",
+                           "Einsum/12{equation=\"ij,jk\"}(f32[4,3],f32[3,5])->(f32[4,5])"}) {
+    const auto odd = described(text);
+    ASSERT_TRUE(odd) << text;
+    EXPECT_FALSE(odd->contraction) << text;
+  }
+}
+
 TEST(Description, ASignalIsAnImageOfOneRow) {
   const auto signal = described(
       "Conv/11{dilations=[1],group=1,kernel_shape=[17],pads=[8,8],strides=[2]}(f32[1,128,400],"

@@ -2,11 +2,14 @@
 /// Kernels of other sizes: which sizes go together, and what results follow.
 #include "ir/variation.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ir/catalogue.hpp"
 
@@ -209,10 +212,10 @@ TEST(Variation, EqualSizesOfAProductStayEqual) {
 
 TEST(Variation, WhatItCannotWorkOutIsLeftAlone) {
   for (const char* text : {
-           // The split constants are sizes.
-           "Split/13{axis=1}(f32[1,96,14,14],i64c[2]=48)->(f32[1,48,14,14],f32[1,48,14,14])",
-           // 5 + 7 places along the axis: a sum is not an operand's size.
-           "Concat/13{axis=1}(f32[1,50,8],f32[1,70,8])->(f32[1,120,8])",
+           // Where the parts begin is not known, and neither is what is cut or repeated.
+           "Split/13{axis=1}(f32[1,96,14,14],i64[2])->(f32[1,48,14,14],f32[1,48,14,14])",
+           "Slice/13{}(f32[1,96,14],i64[1],i64[1],i64[1])->(f32[1,48,14])",
+           "Expand/13{}(f32[1,64,1],i64c[3]=[1,64,32])->(f32[1,64,32])",
            // Peepholes, and the batch before the length.
            "LSTM/14{activations=[Sigmoid,Tanh,Tanh],direction=forward,hidden_size=512,input_forget="
            "0,layout=0}(f32[20,4,64],f32c[1,2048,64],f32c[1,2048,512],f32c[1,4096],-,-,-,"
@@ -220,8 +223,12 @@ TEST(Variation, WhatItCannotWorkOutIsLeftAlone) {
            "GRU/14{activations=[Sigmoid,Tanh],direction=forward,hidden_size=512,layout=1,"
            "linear_before_reset=0}(f32[4,20,64],f32c[1,1536,64],f32c[1,1536,512])->"
            "(f32[4,20,1,512],-)",
+           // Factors and results that do not fit together.
            "com.microsoft.nchwc:Upsample/1@block=16{coordinate_transformation_mode=half_pixel,mode="
-           "linear,scales=[1,1,8,8]}(f32[1,32,28,28])->(f32[1,32,224,224])",
+           "linear,scales=[1,1,8,8]}(f32[1,32,28,28])->(f32[1,32,225,225])",
+           "DepthToSpace/13{blocksize=3,mode=DCR}(f32[1,64,28,28])->(f32[1,16,56,56])",
+           "Transpose/13{perm=[0,0,1]}(f32[8,28,28])->(f32[8,28,28])",
+           "ReduceMean/13{axes=[9],keepdims=1}(f32[8,28,28])->(f32[8,28,28])",
            // No sizes that anything has.
            "Conv/"
            "11{dilations=[9223372036854775807],group=1,kernel_shape=[9223372036854775807],pads="
@@ -234,6 +241,228 @@ TEST(Variation, WhatItCannotWorkOutIsLeftAlone) {
        }) {
     for (std::uint64_t seed = 1; seed <= 5; ++seed) EXPECT_FALSE(varied(text, seed)) << text;
   }
+}
+
+/// Kernels drawn from one, each of which fits together as `fits` says.
+template <class Fits>
+std::vector<Key> drawn(std::string_view text, Fits fits, std::uint64_t seeds = 200) {
+  std::vector<Key> keys;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    auto key = varied(text, seed);
+    if (!key) continue;
+    EXPECT_EQ(print(*parse(print(*key))), print(*key));
+    fits(*key);
+    keys.push_back(std::move(*key));
+  }
+  EXPECT_GT(keys.size(), seeds / 2) << text;
+  return keys;
+}
+
+/// How many different texts there are.
+template <class Text>
+std::size_t kinds(const std::vector<Key>& keys, Text text) {
+  std::set<std::string> found;
+  for (const Key& key : keys) found.insert(text(key));
+  return found.size();
+}
+
+TEST(Variation, ActivationsOfConvolutionsDiffer) {
+  const auto keys = drawn(kConv, [](const Key&) {}, 600);
+  EXPECT_GE(kinds(keys,
+                  [](const Key& key) {
+                    const Value* value = key.attribute("activation");
+                    return value == nullptr ? std::string() : *value->text();
+                  }),
+            6U);
+}
+
+TEST(Variation, ATransposedConvolutionFitsTogether) {
+  const auto keys = drawn(
+      "ConvTranspose/11{dilations=[1,1],group=1,kernel_shape=[4,4],output_padding=[0,0],"
+      "pads=[1,1,1,1],strides=[2,2]}(f32[1,128,32,32],f32c[128,32,4,4],f32c[32])->"
+      "(f32[1,32,64,64])",
+      [](const Key& key) {
+        EXPECT_EQ(size(key.operand(1), 0), size(key.operand(0), 1)) << print(key);
+        EXPECT_EQ(size(key.operand(1), 1), size(key.result(0), 1));
+        const std::int64_t window = size(key.operand(1), 2);
+        const std::int64_t step = *key.attribute("strides")->list()->front().integer();
+        const std::int64_t pad = *key.attribute("pads")->list()->front().integer();
+        EXPECT_EQ(size(key.result(0), 2), (size(key.operand(0), 2) - 1) * step - 2 * pad + window);
+      });
+  EXPECT_GT(kinds(keys, [](const Key& key) { return print(key).substr(0, 80); }), 3U);
+}
+
+TEST(Variation, JoinedAndSplitTensorsAddUp) {
+  const auto joined = drawn(
+      "Concat/13{axis=1}(f32[1,50,8],f32[1,70,8])->(f32[1,120,8])", [](const Key& key) {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < key.operands.size(); ++i) {
+          sum += size(key.operand(i), 1);
+          EXPECT_EQ(size(key.operand(i), 2), size(key.result(0), 2)) << print(key);
+        }
+        EXPECT_EQ(size(key.result(0), 1), sum) << print(key);
+      });
+  EXPECT_GT(kinds(joined, [](const Key& key) { return std::to_string(key.operands.size()); }), 3U);
+  drawn("Split/13{axis=1}(f32[1,96,14,14],i64c[2]=48)->(f32[1,48,14,14],f32[1,48,14,14])",
+        [](const Key& key) {
+          const std::int64_t half = size(key.result(0), 1);
+          EXPECT_EQ(size(key.operand(0), 1), 2 * half) << print(key);
+          EXPECT_EQ(*key.operand(1)->value, Value(half));
+          EXPECT_EQ(size(key.result(1), 2), size(key.operand(0), 2));
+        });
+  drawn("Split/13{axis=0}(f32[90,16],i64c[2]=[60,30])->(f32[60,16],f32[30,16])",
+        [](const Key& key) {
+          EXPECT_EQ(size(key.operand(0), 0), size(key.result(0), 0) + size(key.result(1), 0));
+          const Value sizes = Value::ints({size(key.result(0), 0), size(key.result(1), 0)});
+          if (size(key.result(0), 0) != size(key.result(1), 0)) {
+            EXPECT_EQ(*key.operand(1)->value, sizes);
+          }
+        });
+  drawn(
+      "com.microsoft:QLinearConcat/1{axis=1}(f32c[]=1.0,u8c[]=0,u8[1,116,14,14],f32c[]=0.5,"
+      "u8c[]=0,u8[1,80,14,14],f32c[]=0.5,u8c[]=0)->(u8[1,196,14,14])",
+      [](const Key& key) {
+        EXPECT_EQ(size(key.operand(2), 1) + size(key.operand(5), 1), size(key.result(0), 1))
+            << print(key);
+        EXPECT_EQ(key.operand(2)->dtype, key.result(0)->dtype);
+      });
+}
+
+TEST(Variation, CutsPadsAndFactorsStay) {
+  drawn("Slice/13{}(f32[1,140,28,192],i64c[1]=[1],i64c[1]=[9223372036854775807],i64c[1]=[2],"
+        "i64c[1]=[2])->(f32[1,140,14,192])",
+        [](const Key& key) {
+          EXPECT_EQ(size(key.operand(0), 2), 28) << print(key);
+          EXPECT_EQ(size(key.result(0), 2), 14);
+          EXPECT_EQ(size(key.operand(0), 1), size(key.result(0), 1));
+        });
+  drawn("Pad/13{mode=constant}(f32[1,64,56,56],i64c[8]=[0,0,1,2,0,64,1,2],-)->(f32[1,128,58,60])",
+        [](const Key& key) {
+          EXPECT_EQ(size(key.result(0), 1), size(key.operand(0), 1) + 64) << print(key);
+          EXPECT_EQ(size(key.result(0), 2), size(key.operand(0), 2) + 2);
+          EXPECT_EQ(size(key.result(0), 3), size(key.operand(0), 3) + 4);
+        });
+  const auto resized = drawn(
+      "Resize/13{coordinate_transformation_mode=asymmetric,exclude_outside=0,mode=nearest,"
+      "nearest_mode=floor}(f32[1,64,128,128],-,f32c[4]=[1.0,1.0,2.0,2.0])->(f32[1,64,256,256])",
+      [](const Key& key) {
+        const double factor = *key.operand(2)->value->list()->back().real();
+        EXPECT_EQ(static_cast<double>(size(key.result(0), 3)),
+                  factor * static_cast<double>(size(key.operand(0), 3)))
+            << print(key);
+        EXPECT_EQ(size(key.result(0), 1), size(key.operand(0), 1));
+      });
+  EXPECT_GT(kinds(resized, [](const Key& key) { return std::to_string(size(key.result(0), 3)); }),
+            10U);
+  drawn("DepthToSpace/13{blocksize=2,mode=DCR}(f32[1,64,28,28])->(f32[1,16,56,56])",
+        [](const Key& key) {
+          const std::int64_t by = *key.attribute("blocksize")->integer();
+          EXPECT_EQ(size(key.operand(0), 1), by * by * size(key.result(0), 1)) << print(key);
+          EXPECT_EQ(size(key.operand(0), 2) * by, size(key.result(0), 2));
+        });
+}
+
+TEST(Variation, ReductionsAndTransposesGetOtherAxes) {
+  const auto reduced = drawn(
+      "ReduceSum/13{keepdims=1,noop_with_empty_axes=0}(f32[1,196,192],i64c[1]=[1])->"
+      "(f32[1,1,192])",
+      [](const Key& key) {
+        const Value& axes = *key.operand(1)->value;
+        ASSERT_NE(axes.list(), nullptr) << print(key);
+        EXPECT_EQ(axes.list()->size(), static_cast<std::size_t>(size(key.operand(1), 0)));
+        for (std::size_t d = 0; d < 3; ++d) {
+          const bool gone = std::any_of(axes.list()->begin(), axes.list()->end(),
+                                        [&](const Value& axis) {
+                                          return *axis.integer() == static_cast<std::int64_t>(d);
+                                        });
+          EXPECT_EQ(size(key.result(0), d), gone ? 1 : size(key.operand(0), d)) << print(key);
+        }
+      });
+  EXPECT_GT(kinds(reduced, [](const Key& key) { return print(key).substr(60); }), 20U);
+  drawn("ReduceMax/13{axes=[2,3],keepdims=0}(f32[1,64,28,28])->(f32[1,64])", [](const Key& key) {
+    const std::size_t axes = key.attribute("axes")->list()->size();
+    EXPECT_EQ(key.result(0)->shape.dims.size(), 4 - axes) << print(key);
+  });
+  const auto orders = drawn(
+      "Transpose/13{perm=[0,2,1,3]}(f32[8,197,12,64])->(f32[8,12,197,64])", [](const Key& key) {
+        for (std::size_t d = 0; d < 4; ++d) {
+          const auto from = *key.attribute("perm")->list()->at(d).integer();
+          EXPECT_EQ(size(key.result(0), d), size(key.operand(0), static_cast<std::size_t>(from)));
+        }
+      });
+  EXPECT_GT(kinds(orders, [](const Key& key) { return print(key).substr(0, 32); }), 4U);
+}
+
+TEST(Variation, ChannelsOfBlocksAreRoundedUp) {
+  for (const bool last : {false, true}) {
+    drawn(fmt::format("com.microsoft.nchwc:ReorderOutput/1@block=16{{channels=126,channels_last={}"
+                      "}}(f32[1,128,10,10])->(f32[1,{}])",
+                      last ? 1 : 0, last ? "10,10,126" : "126,10,10"),
+          [&](const Key& key) {
+            const std::int64_t channels = *key.attribute("channels")->integer();
+            EXPECT_EQ(size(key.result(0), last ? 3 : 1), channels) << print(key);
+            EXPECT_EQ(size(key.operand(0), 1), (channels + 15) / 16 * 16);
+            EXPECT_EQ(size(key.result(0), last ? 1 : 2), size(key.operand(0), 2));
+          });
+  }
+}
+
+TEST(Variation, PackedWeightsFitTheirProduct) {
+  const auto keys = drawn(
+      "com.microsoft:MatMulNBits/1{K=1408,N=512,accuracy_level=4,bits=4,block_size=32}"
+      "(f32[1,1,1408],u8c[512,44,16],f32c[22528])->(f32[1,1,512])",
+      [](const Key& key) {
+        const std::int64_t inner = *key.attribute("K")->integer();
+        const std::int64_t columns = *key.attribute("N")->integer();
+        EXPECT_EQ(inner % 32, 0);
+        EXPECT_EQ(size(key.operand(0), 2), inner) << print(key);
+        EXPECT_EQ(size(key.operand(1), 0), columns);
+        EXPECT_EQ(size(key.operand(1), 1), inner / 32);
+        EXPECT_EQ(size(key.operand(2), 0), columns * inner / 32);
+        EXPECT_EQ(size(key.result(0), 2), columns);
+        EXPECT_EQ(size(key.result(0), 1), size(key.operand(0), 1));
+      });
+  EXPECT_GT(kinds(keys, [](const Key& key) { return std::to_string(size(key.result(0), 1)); }), 3U)
+      << "a token or many";
+}
+
+TEST(Variation, ProductsGetOtherRowsAndSumsOtherOperands) {
+  const auto products =
+      drawn("Gemm/13{alpha=1.0,beta=1.0,transA=0,transB=1}(f32[1,512],f32c[1000,512],f32c[1000])->"
+            "(f32[1,1000])",
+            [](const Key& key) {
+              EXPECT_EQ(size(key.operand(0), 0), size(key.result(0), 0)) << print(key);
+              EXPECT_EQ(size(key.operand(1), 0), size(key.result(0), 1));
+            });
+  EXPECT_GT(kinds(products, [](const Key& key) { return std::to_string(size(key.result(0), 0)); }),
+            4U);
+  const auto sums = drawn("Add/13{}(f32[1,64,28,28],f32[1,64,28,28])->(f32[1,64,28,28])",
+                          [](const Key& key) { EXPECT_EQ(key.operand(0)->shape, key.result(0)->shape); });
+  EXPECT_EQ(kinds(sums, [](const Key& key) { return key.op; }), 4U);
+  EXPECT_EQ(kinds(sums, [](const Key& key) {
+              std::string form;
+              for (std::size_t d = 0; d < 4; ++d) form += size(key.operand(1), d) > 1 ? 'x' : '1';
+              return form;
+            }),
+            4U);
+}
+
+TEST(Variation, QuantisedActivationsMayBeSigned) {
+  const auto keys = drawn(
+      "com.microsoft:QLinearConv/1{channels_last=1,dilations=[1,1],group=1,kernel_shape=[3,3],"
+      "pads=[1,1,1,1],strides=[1,1]}(u8[1,14,14,256],f32c[],u8c[],i8c[512,256,3,3],f32c[512],"
+      "i8c[512],f32c[],u8c[],i32c[512])->(u8[1,14,14,512])",
+      [](const Key& key) {
+        EXPECT_EQ(key.operand(0)->dtype, key.result(0)->dtype) << print(key);
+        EXPECT_EQ(key.operand(2)->dtype, key.result(0)->dtype);
+        EXPECT_EQ(key.operand(3)->dtype, Dtype::I8);
+        EXPECT_EQ(key.operand(4)->shape, key.operand(5)->shape) << "scale and zero point";
+      });
+  EXPECT_EQ(kinds(keys, [](const Key& key) { return std::string(name(key.result(0)->dtype)); }),
+            2U);
+  EXPECT_EQ(kinds(keys,
+                  [](const Key& key) { return std::to_string(key.operand(4)->shape.dims.size()); }),
+            2U);
 }
 
 TEST(Variation, NothingAbsurdIsDrawn) {

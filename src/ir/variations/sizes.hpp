@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Drawing sizes, for all kinds of variations (see ir/variation.hpp).
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/random.hpp"
+#include "ir/key.hpp"
+
+namespace oplat::ir::variations {
+
+using Numbers = std::vector<std::int64_t>;
+
+/// Sizes up to this one are numbers of few things (images of a batch, colours) and stay.
+inline constexpr std::int64_t kMaxKept = 4;
+inline constexpr std::int64_t kMaxSize = 1 << 20;
+
+/// The largest power of two up to 16 that divides it, if the size is larger than that.
+std::int64_t unit_of(std::int64_t size);
+
+/// Sizes as another designer would have chosen them.
+class Draw {
+ public:
+  /// `spread`: standard deviation of ln(size).
+  Draw(double spread, base::Random& random) : spread_(spread), random_(random) {}
+
+  /// A multiple of `unit`: times exp(spread * normal), or kept in one of three cases and up to
+  /// kMaxKept.
+  std::int64_t size(std::int64_t size, std::int64_t unit);
+  /// Likewise, of the unit that it has.
+  std::int64_t size(std::int64_t size_now) { return size(size_now, unit_of(size_now)); }
+  /// Likewise, what was equal before is equal again.
+  std::int64_t tied(std::int64_t size);
+  /// Any size from 2 to `most`, each doubling as likely as another.
+  std::int64_t any(std::int64_t most);
+  bool happens(double probability) { return random_.uniform() < probability; }
+  template <class Choices>
+  auto one_of(const Choices& choices) {
+    return choices[random_.below(std::size(choices))];
+  }
+  [[nodiscard]] base::Random& random() { return random_; }
+
+ private:
+  double spread_;
+  base::Random& random_;
+  std::map<std::int64_t, std::int64_t> tied_;
+};
+
+/// Keys come from files of anybody's: what is multiplied is no larger than kMaxSize.
+bool usual(const Numbers& numbers);
+/// Known dimensions; std::nullopt for no tensor and unknown ones.
+std::optional<Numbers> dims_of(const TensorEntry* tensor);
+TensorEntry* tensor_of(Entry& entry);
+/// The numbers of a constant of whole numbers, whose value may be one for all of them.
+std::optional<Numbers> numbers_of(const TensorEntry* tensor);
+/// Which of so many dimensions, counted from the end where negative.
+std::optional<std::size_t> place_of(std::int64_t axis, std::size_t rank);
+
+}  // namespace oplat::ir::variations
