@@ -29,6 +29,8 @@ constexpr std::array<std::string_view, 2> kInertEverywhere = {"consumed_inputs",
 /// 32-bit number.
 double shortest_float32(double value) {
   if (!(std::fabs(value) <= double{std::numeric_limits<float>::max()})) return value;
+  constexpr double kWhole = 1e6;  // whole numbers below have the same shortest text in any size
+  if (std::fabs(value) < kWhole && value == std::trunc(value)) return value;
   const auto narrow = static_cast<float>(value);
   if (double{narrow} != value) return value;
   char text[64];
@@ -130,12 +132,15 @@ Catalogue::Catalogue(std::span<const KeyDomain* const> domains)
   for (const auto family : ops::kFamilies) add(family());
   for (const KeyDomain* domain : domains_) add(domain->operators());
   for (const OperatorInfo& info : operators_)
-    index_.emplace(std::pair(info.domain, info.op), &info);
+    if (find(info.domain, info.op) == nullptr) index_.emplace(info.op, &info);
 }
 
 const OperatorInfo* Catalogue::find(std::string_view domain, std::string_view op) const {
-  const auto found = index_.find(std::pair(domain == "ai.onnx" ? "" : domain, op));
-  return found == index_.end() ? nullptr : found->second;
+  const std::string_view wanted = domain == "ai.onnx" ? "" : domain;
+  const auto [first, last] = index_.equal_range(op);
+  const auto found =
+      std::find_if(first, last, [&](const auto& one) { return one.second->domain == wanted; });
+  return found == last ? nullptr : found->second;
 }
 
 const KeyDomain* Catalogue::domain(std::string_view name) const {
@@ -173,8 +178,8 @@ void canonicalise(Key& key) {
     const OperatorInfo* info = Catalogue::own().find(key.domain, key.op);
     for (NamedValue& attribute : key.attributes) shorten_floats(attribute.second);
     if (key.since) {
-      for (NamedValue& attribute : default_attributes(key.domain, key.op, *key.since)) {
-        ops::fill_attribute(key, attribute.first, std::move(attribute.second));
+      for (const auto& [name, value] : default_attributes(key.domain, key.op, *key.since)) {
+        if (key.attribute(name) == nullptr) key.attributes.emplace_back(name, value);
       }
     }
     if (info != nullptr && info->canonicalise != nullptr) info->canonicalise(key);

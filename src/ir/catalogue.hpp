@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -47,7 +47,7 @@ class Catalogue {
  private:
   std::vector<const KeyDomain*> domains_;
   std::vector<OperatorInfo> operators_;
-  std::map<std::pair<std::string_view, std::string_view>, const OperatorInfo*> index_;
+  std::unordered_multimap<std::string_view, const OperatorInfo*> index_;  ///< by operator
 };
 
 /// The tag of a view that the runtime copies all the same, since its result leaves the graph:
@@ -62,8 +62,8 @@ bool is_view(const Key& key, const Catalogue& catalogue);
 std::optional<std::int64_t> since_version(std::string_view domain, std::string_view op,
                                           std::int64_t opset_version);
 /// Attribute defaults of that definition.
-std::vector<NamedValue> default_attributes(std::string_view domain, std::string_view op,
-                                           std::int64_t since);
+const std::vector<NamedValue>& default_attributes(std::string_view domain, std::string_view op,
+                                                  std::int64_t since);
 
 /// Whether a node of this operator may leave result `result` without a name: its definition calls
 /// the result optional, and the runtime takes it at its word. A result that nobody uses but that is

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
+#include <span>
+#include <unordered_map>
 
 #include "ir/catalogue.hpp"
 
@@ -58,20 +61,26 @@ std::string_view defining_domain(std::string_view domain) {
   return domain == "ai.onnx" || domain == "com.ms.internal.nhwc" ? "" : domain;
 }
 
-/// Every version of an operator, oldest first.
+/// Every version of an operator, oldest first. The list is sorted by domain and operator.
 std::span<const Definition> versions(std::string_view domain, std::string_view op) {
-  struct ByName {
-    bool operator()(const Definition& d, std::pair<std::string_view, std::string_view> name) const {
-      return std::pair(d.domain, d.op) < name;
+  using Index = std::unordered_multimap<std::string_view, std::span<const Definition>>;
+  static const Index kIndex = [] {
+    Index index;
+    const Definition* first = std::begin(kDefinitions);
+    while (first != std::end(kDefinitions)) {
+      const Definition* last = std::find_if(first, std::end(kDefinitions), [&](const auto& one) {
+        return one.op != first->op || one.domain != first->domain;
+      });
+      index.emplace(first->op, std::span(first, last));
+      first = last;
     }
-    bool operator()(std::pair<std::string_view, std::string_view> name, const Definition& d) const {
-      return name < std::pair(d.domain, d.op);
-    }
-  };
-  const auto name = std::pair(defining_domain(domain), op);
-  const auto [first, last] =
-      std::equal_range(std::begin(kDefinitions), std::end(kDefinitions), name, ByName{});
-  return {first, last};
+    return index;
+  }();
+  const std::string_view wanted = defining_domain(domain);
+  const auto [first, last] = kIndex.equal_range(op);
+  const auto found = std::find_if(
+      first, last, [&](const auto& one) { return one.second.front().domain == wanted; });
+  return found == last ? std::span<const Definition>() : found->second;
 }
 
 }  // namespace
@@ -107,15 +116,27 @@ std::size_t required_results(const Key& key) {
   return trains(key) ? std::max(kTrainingResults, key.results.size()) : key.results.size();
 }
 
-std::vector<NamedValue> default_attributes(std::string_view domain, std::string_view op,
-                                           std::int64_t since) {
+const std::vector<NamedValue>& default_attributes(std::string_view domain, std::string_view op,
+                                                  std::int64_t since) {
+  // Read when they are first asked for.
+  struct Defaults {
+    std::once_flag read;
+    std::vector<NamedValue> attributes;
+  };
+  static std::array<Defaults, std::size(kDefinitions)> all;
+  static const std::vector<NamedValue> kNone;
   for (const Definition& definition : versions(domain, op)) {
     if (definition.since != since) continue;
-    // The list is in the grammar of keys, so the parser of keys reads it; a test reads every line.
-    auto key = parse(fmt::format("defaults{{{}}}()->()", definition.defaults));
-    return key ? std::move(key->attributes) : std::vector<NamedValue>{};
+    Defaults& defaults = all[static_cast<std::size_t>(&definition - std::begin(kDefinitions))];
+    std::call_once(defaults.read, [&] {
+      // The list is in the grammar of keys, so the parser of keys reads it; a test reads every
+      // line.
+      if (auto key = parse(fmt::format("defaults{{{}}}()->()", definition.defaults)))
+        defaults.attributes = std::move(key->attributes);
+    });
+    return defaults.attributes;
   }
-  return {};
+  return kNone;
 }
 
 }  // namespace oplat::ir

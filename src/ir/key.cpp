@@ -15,8 +15,13 @@ const Value* find_value(const std::vector<NamedValue>& pairs, std::string_view n
 
 void sort_by_name(std::vector<NamedValue>& pairs) {
   const auto less = [](const NamedValue& a, const NamedValue& b) { return a.first < b.first; };
-  if (!std::is_sorted(pairs.begin(), pairs.end(), less))
+  constexpr std::size_t kFew = 32;
+  if (pairs.size() > kFew) {
     std::stable_sort(pairs.begin(), pairs.end(), less);
+  } else if (!std::is_sorted(pairs.begin(), pairs.end(), less)) {
+    for (auto at = pairs.begin(); at != pairs.end(); ++at)
+      std::rotate(std::upper_bound(pairs.begin(), at, *at, less), at, at + 1);
+  }
   // An untrusted node may name an attribute twice; the first counts, as in Key::attribute().
   const auto same = [](const NamedValue& a, const NamedValue& b) { return a.first == b.first; };
   pairs.erase(std::unique(pairs.begin(), pairs.end(), same), pairs.end());

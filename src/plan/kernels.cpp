@@ -22,27 +22,44 @@ struct Place {
   const ir::Graph* graph = nullptr;
   const ir::Node* node = nullptr;
   const ir::Node* owner = nullptr;  // of the body that the node is in
+  const ir::OperatorInfo* info = nullptr;
   std::vector<std::size_t> overwritable;
+  std::vector<std::size_t> kernels;  // of the plan, that are of this node
 };
-using Index = std::unordered_map<std::string, Place>;
+using Index = std::unordered_map<std::string_view, Place>;
 
 void index_graph(const ir::Graph& graph, const ir::Node* owner, Index& index) {
-  const auto overwritable = overwritable_operands(graph);
+  auto overwritable = overwritable_operands(graph);
+  index.reserve(index.size() + graph.nodes.size());
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    index.emplace(graph.nodes[n].name, Place{&graph, &graph.nodes[n], owner, overwritable[n]});
-    for (const auto& [attribute, body] : graph.nodes[n].bodies)
-      index_graph(*body, &graph.nodes[n], index);
+    const ir::Node& node = graph.nodes[n];
+    const ir::OperatorInfo* info = ir::Catalogue::own().find(node.domain, node.op);
+    index.emplace(node.name, Place{&graph, &node, owner, info, std::move(overwritable[n]), {}});
+    for (const auto& [attribute, body] : node.bodies) index_graph(*body, &node, index);
   }
 }
 
-std::unordered_set<ir::TensorId> used_tensors(const ir::Graph& graph) {
-  std::unordered_set<ir::TensorId> used(graph.outputs.begin(), graph.outputs.end());
-  for (const ir::Node& node : graph.nodes) {
-    used.insert(node.inputs.begin(), node.inputs.end());
-    used.insert(node.captured.begin(), node.captured.end());
+/// Whether each tensor is read, or leaves the graph.
+class UsedTensors {
+ public:
+  explicit UsedTensors(const ir::Graph& graph) : used_(graph.tensors.size(), false) {
+    add(graph.outputs);
+    for (const ir::Node& node : graph.nodes) {
+      add(node.inputs);
+      add(node.captured);
+    }
   }
-  return used;
-}
+  [[nodiscard]] bool contains(ir::TensorId id) const {
+    return id != ir::kNoTensor && used_[static_cast<std::size_t>(id)];
+  }
+
+ private:
+  void add(const std::vector<ir::TensorId>& ids) {
+    for (const ir::TensorId id : ids)
+      if (id != ir::kNoTensor) used_[static_cast<std::size_t>(id)] = true;
+  }
+  std::vector<bool> used_;
+};
 
 /// Whether the value of constant operand i belongs into the key.
 bool value_printed(const ir::OperatorInfo* info, std::size_t operand,
@@ -68,17 +85,14 @@ ir::Value key_value(const ir::Value& flat) {
   return list->front();
 }
 
-bool is_view(const ir::Node& node) {
-  const ir::OperatorInfo* info = ir::Catalogue::own().find(node.domain, node.op);
-  return info != nullptr && info->view;
-}
+bool is_view(const Place& place) { return place.info != nullptr && place.info->view; }
 
 /// A view moves nothing, unless its result leaves the graph or a body: that has memory of its own.
 /// A Loop shares what an Identity of its body takes from outside, its own count of steps excepted.
 bool is_copied_view(const Place& place) {
   const ir::Node& node = *place.node;
   const std::vector<ir::TensorId>& leaving = place.graph->outputs;
-  if (!is_view(node) || node.outputs.empty() ||
+  if (!is_view(place) || node.outputs.empty() ||
       std::find(leaving.begin(), leaving.end(), node.outputs[0]) == leaving.end())
     return false;
   if (place.owner == nullptr || place.owner->op != "Loop" || node.op != "Identity") return true;
@@ -93,11 +107,8 @@ bool is_copied_view(const Place& place) {
 
 class KeyMaker {
  public:
-  KeyMaker(const Place& place, const NodeRun& run, const std::unordered_set<ir::TensorId>& used)
-      : place_(place),
-        run_(run),
-        used_(used),
-        info_(ir::Catalogue::own().find(place.node->domain, place.node->op)) {}
+  KeyMaker(const Place& place, const NodeRun& run, const UsedTensors& used)
+      : place_(place), run_(run), used_(used), info_(place.info) {}
 
   ir::Key make() {
     const ir::Node& node = *place_.node;
@@ -204,7 +215,7 @@ class KeyMaker {
 
   const Place& place_;
   const NodeRun& run_;
-  const std::unordered_set<ir::TensorId>& used_;
+  const UsedTensors& used_;
   const ir::OperatorInfo* info_;
   ir::Key key_;
 };
@@ -214,6 +225,9 @@ class KeyMaker {
 class LoopSteps {
  public:
   LoopSteps(const Index& index, std::span<const NodeRun> runs) : steps_(runs.size(), 0) {
+    if (std::none_of(index.begin(), index.end(),
+                     [](const auto& one) { return !one.second.node->bodies.empty(); }))
+      return;
     std::vector<std::size_t> order(runs.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(),
@@ -293,7 +307,7 @@ void add_leaving_constants(const ir::Graph& graph, std::vector<PlanKernel>& kern
   }
 }
 
-Result<const Place*> place_of(const Index& index, const NodeRun& run) {
+Result<Place*> place_of(Index& index, const NodeRun& run) {
   const auto at = index.find(run.node);
   if (at == index.end())
     return fail(Code::Internal, "the runtime ran a node '{}' that its plan does not hold",
@@ -303,40 +317,9 @@ Result<const Place*> place_of(const Index& index, const NodeRun& run) {
 
 }  // namespace
 
-Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs) {
-  Index index;
-  index_graph(graph, nullptr, index);
-  std::unordered_map<const ir::Graph*, std::unordered_set<ir::TensorId>> used;
-  std::unordered_map<std::string, std::size_t> at;  // node + key -> position in kernels
-  std::vector<PlanKernel> kernels;
-  const LoopSteps steps(index, runs);
-  for (std::size_t r = 0; r < runs.size(); ++r) {
-    NodeRun run = runs[r];
-    OPLAT_TRY(place, place_of(index, run));
-    if (!place->node->bodies.empty() && place->node->op == "Loop")
-      tag_loop(*place, steps.of(r), run);
-    const auto [used_at, added] = used.try_emplace(place->graph);
-    if (added) used_at->second = used_tensors(*place->graph);
-    std::string key = ir::print(KeyMaker(*place, run, used_at->second).make());
-    if (key.size() > kMaxKeyBytes) {
-      return fail(
-          Code::Input, "node '{}' ({}): its key of {} bytes is longer than a table holds ({})",
-          base::printable(run.node), base::printable(place->node->op), key.size(), kMaxKeyBytes);
-    }
-    const auto [slot, is_new] = at.emplace(run.node + '\n' + key, kernels.size());
-    if (is_new) {
-      kernels.push_back({run.node, std::move(key), 1});
-    } else {
-      ++kernels[slot->second].count;
-    }
-  }
-  add_leaving_constants(graph, kernels);
-  return kernels;
-}
+namespace {
 
-Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
-  Index index;
-  index_graph(graph, nullptr, index);
+Footprint footprint(const Index& index, std::span<const NodeRun> runs) {
   Footprint sum;
   std::unordered_set<std::uint64_t> counted;
   std::unordered_set<const ir::Node*> met;
@@ -352,7 +335,7 @@ Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
       if ((tensor.constant || tensor.overridable) && counted.insert(tensor.constant_hash).second)
         sum.weight_bytes += static_cast<double>(tensor.constant_bytes);
     }
-    if (is_view(*place.node) && !is_copied_view(place)) continue;
+    if (is_view(place) && !is_copied_view(place)) continue;
     for (const SeenTensor& output : run.outputs) {
       const auto elements = output.shape.elements();
       const auto bits = output.dtype ? ir::bits(*output.dtype) : std::nullopt;
@@ -360,6 +343,56 @@ Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
     }
   }
   return sum;
+}
+
+}  // namespace
+
+Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs,
+                                           Footprint* bytes) {
+  Index index;
+  index_graph(graph, nullptr, index);
+  if (bytes != nullptr) *bytes = footprint(index, runs);
+  std::unordered_map<const ir::Graph*, UsedTensors> used;
+  std::vector<PlanKernel> kernels;
+  kernels.reserve(runs.size());
+  const LoopSteps steps(index, runs);
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    OPLAT_TRY(place, place_of(index, runs[r]));
+    const auto used_at = used.try_emplace(place->graph, *place->graph).first;
+    const auto key_of = [&](const NodeRun& run) {
+      return ir::print(KeyMaker(*place, run, used_at->second).make());
+    };
+    std::string key;
+    if (place->node->op == "Loop" && !place->node->bodies.empty()) {
+      NodeRun run = runs[r];
+      tag_loop(*place, steps.of(r), run);
+      key = key_of(run);
+    } else {
+      key = key_of(runs[r]);
+    }
+    const std::string& node = runs[r].node;
+    if (key.size() > kMaxKeyBytes) {
+      return fail(
+          Code::Input, "node '{}' ({}): its key of {} bytes is longer than a table holds ({})",
+          base::printable(node), base::printable(place->node->op), key.size(), kMaxKeyBytes);
+    }
+    const auto known = std::find_if(place->kernels.begin(), place->kernels.end(),
+                                    [&](std::size_t at) { return kernels[at].key == key; });
+    if (known == place->kernels.end()) {
+      place->kernels.push_back(kernels.size());
+      kernels.push_back({node, std::move(key), 1});
+    } else {
+      ++kernels[*known].count;
+    }
+  }
+  add_leaving_constants(graph, kernels);
+  return kernels;
+}
+
+Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
+  Index index;
+  index_graph(graph, nullptr, index);
+  return footprint(index, runs);
 }
 
 }  // namespace oplat::plan

@@ -32,14 +32,6 @@ struct NodeRun {
   std::size_t ended = 0;
 };
 
-/// The kernels that ran: one entry per (node, key) in order of first execution, with the number of
-/// executions. A node with bodies is a kernel, too: its time without that of its bodies' kernels;
-/// that of a Loop says in tags how many steps it took ("steps") and whether data decided about them
-/// ("ends=data"). A view whose result leaves the graph is tagged as copied (ir::kCopiedTag), and so
-/// is a constant that does, which gets a kernel named after the output. Code::Internal where a run
-/// names a node that the graph lacks.
-Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs);
-
 /// Bytes that one run touches: constants of executed nodes once each, and results of executed
 /// nodes.
 struct Footprint {
@@ -47,5 +39,14 @@ struct Footprint {
   double activation_bytes = 0;
 };
 Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs);
+
+/// The kernels that ran: one entry per (node, key) in order of first execution, with the number of
+/// executions. A node with bodies is a kernel, too: its time without that of its bodies' kernels;
+/// that of a Loop says in tags how many steps it took ("steps") and whether data decided about them
+/// ("ends=data"). A view whose result leaves the graph is tagged as copied (ir::kCopiedTag), and so
+/// is a constant that does, which gets a kernel named after the output. Code::Internal where a run
+/// names a node that the graph lacks. The footprint comes along if it is asked for.
+Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs,
+                                           Footprint* bytes = nullptr);
 
 }  // namespace oplat::plan

@@ -41,6 +41,7 @@ std::optional<std::size_t> spatial_rank(const Key& key, const WindowForm& form) 
 }
 
 void fill_kernel_shape(Key& key, std::size_t weights, std::size_t count) {
+  if (key.attribute("kernel_shape") != nullptr) return;
   Numbers kernel;
   for (std::size_t i = 0; i < count; ++i) {
     const auto size = dim(key.operand(weights), static_cast<int>(i + 2));
@@ -98,8 +99,11 @@ void canonicalise_window(Key& key, const WindowForm& form) {
   // fill.
   if (!count || *count > 16) return;
   if (form.weights) fill_kernel_shape(key, *form.weights, *count);
-  fill_attribute(key, "strides", Value::ints(Numbers(*count, 1)));
-  if (form.dilations) fill_attribute(key, "dilations", Value::ints(Numbers(*count, 1)));
+  const auto fill = [&](std::string_view name, const Numbers& numbers) {
+    if (key.attribute(name) == nullptr) key.attributes.emplace_back(name, Value::ints(numbers));
+  };
+  fill("strides", Numbers(*count, 1));
+  if (form.dilations) fill("dilations", Numbers(*count, 1));
 
   // With output_shape the runtime derives the pads itself; auto_pad then says which side gets the
   // odd one.
@@ -109,7 +113,7 @@ void canonicalise_window(Key& key, const WindowForm& form) {
   }
   const Value* auto_pad = key.attribute("auto_pad");
   if (auto_pad == nullptr || is_word(key, "auto_pad", "NOTSET")) {
-    fill_attribute(key, "pads", Value::ints(Numbers(2 * *count, 0)));
+    fill("pads", Numbers(2 * *count, 0));
   } else if (is_word(key, "auto_pad", "VALID")) {
     set_attribute(key, "pads", Value::ints(Numbers(2 * *count, 0)));
   } else if (const bool upper = is_word(key, "auto_pad", "SAME_UPPER");

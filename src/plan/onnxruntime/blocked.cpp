@@ -138,7 +138,7 @@ class Blocker {
     const TensorId bias = net_.input(id, 2);
     if (net_.node(id).inputs.size() > 3) return;
     if (bias != kNone && (!net_.is_constant(bias) || net_.tensor(bias).dims.size() != 1)) return;
-    std::vector<TensorId> inputs = net_.node(id).inputs;
+    Ids inputs = net_.node(id).inputs;
     inputs[1] =
         net_.add_constant(ir::Dtype::F32, Dims{filled(out), filter_in, weight[2], weight[3]});
     if (bias != kNone && filled(out) != out)
@@ -165,7 +165,7 @@ class Blocker {
   }
 
   void transform_binary(NodeId id, bool adds) {
-    const std::vector<TensorId> operands = net_.node(id).inputs;
+    const Ids operands = net_.node(id).inputs;
     if (operands.empty()) return;
     std::vector<Blocked*> inputs;
     bool same_size = true;
@@ -189,7 +189,7 @@ class Blocker {
         if (!net_.is(conv, "Conv", kNchwc) || net_.node(conv).inputs.size() > 3 ||
             inputs[i]->readers != 1 || net_.attribute(conv, "activation") != nullptr)
           continue;
-        std::vector<TensorId> all = net_.node(conv).inputs;
+        Ids all = net_.node(conv).inputs;
         all.resize(3, kNone);
         all.push_back(inputs[1 - i]->tensor);
         net_.set_inputs(conv, std::move(all));
@@ -228,7 +228,7 @@ class Blocker {
   }
 
   void transform_concat(NodeId id) {
-    const std::vector<TensorId> operands = net_.node(id).inputs;
+    const Ids operands = net_.node(id).inputs;
     if (net_.attribute_int(id, "axis", 0) != 1) return;
     std::int64_t channels = 0;
     for (const TensorId one : operands) {
@@ -258,8 +258,7 @@ class Blocker {
   void transform_normalisation(NodeId id) {
     const Blocked* before = blocked(net_.input(id, 0));
     if (before == nullptr || net_.node(id).outputs.size() > 1) return;
-    if (net_.attribute(id, "epsilon") == nullptr || net_.attribute_int(id, "spatial", 1) != 1)
-      return;
+    if (net_.attribute_int(id, "spatial", 1) != 1) return;
     for (std::size_t i = 1; i < 5; ++i) {
       const TensorId one = net_.input(id, i);
       if (!net_.is_constant(one) || net_.tensor(one).dtype != ir::Dtype::F32 ||

@@ -10,8 +10,8 @@ namespace oplat::plan::ort {
 namespace {
 
 struct Activation {
-  std::string name;
-  std::optional<std::vector<double>> parameters = std::nullopt;
+  std::string_view name;
+  ir::List parameters = {};
 };
 
 std::optional<double> bound_of(const Net& net, NodeId clip, std::size_t at,
@@ -26,27 +26,24 @@ std::optional<double> bound_of(const Net& net, NodeId clip, std::size_t at,
 std::optional<Activation> activation_of(const Net& net, NodeId id) {
   if (!net.alive(id) || !net.node(id).domain.empty()) return std::nullopt;
   const std::string_view op = net.node(id).op;
-  if (op == "Relu" || op == "Sigmoid" || op == "Tanh") return Activation{std::string(op)};
-  if (op == "LeakyRelu")
-    return Activation{std::string(op), {{net.attribute_real(id, "alpha", 0.01)}}};
-  if (op == "HardSigmoid")
-    return Activation{
-        std::string(op),
-        {{net.attribute_real(id, "alpha", 0.2), net.attribute_real(id, "beta", 0.5)}}};
+  const auto real = [&](std::string_view name, double otherwise) {
+    return ir::Value(net.attribute_real(id, name, otherwise));
+  };
+  if (op == "Relu" || op == "Sigmoid" || op == "Tanh") return Activation{op};
+  if (op == "LeakyRelu") return Activation{op, {real("alpha", 0.01)}};
+  if (op == "HardSigmoid") return Activation{op, {real("alpha", 0.2), real("beta", 0.5)}};
   if (op == "Clip") {
     constexpr double kMost = std::numeric_limits<float>::max();
     const auto low = bound_of(net, id, 1, "min", -kMost), high = bound_of(net, id, 2, "max", kMost);
-    if (low && high) return Activation{std::string(op), {{*low, *high}}};
+    if (low && high) return Activation{op, {ir::Value(*low), ir::Value(*high)}};
   }
   return std::nullopt;
 }
 
-void set_activation(Net& net, NodeId conv, const Activation& activation) {
-  net.set_attribute(conv, "activation", ir::Value(activation.name));
-  if (activation.parameters)
-    net.set_attribute(
-        conv, "activation_params",
-        ir::Value(ir::List(activation.parameters->begin(), activation.parameters->end())));
+void set_activation(Net& net, NodeId conv, Activation activation) {
+  net.set_attribute(conv, "activation", ir::Value(std::string(activation.name)));
+  if (!activation.parameters.empty())
+    net.set_attribute(conv, "activation_params", ir::Value(std::move(activation.parameters)));
 }
 
 /// x * HardSigmoid(x) of the definition's numbers behind a convolution is one of its activations.
@@ -118,7 +115,7 @@ bool fuse_convolution_add_activation(Net& net, const Machine&) {
     if (conv == kNoNode || net.is_constant(net.input(id, other))) continue;
     const NodeId next = net.only_reader(id);
     const auto activation = activation_of(net, next);
-    std::vector<TensorId> inputs = net.node(conv).inputs;
+    Ids inputs = net.node(conv).inputs;
     inputs.resize(3, kNone);
     inputs.push_back(net.input(id, other));
     const TensorId result = activation ? net.result(next) : net.result(id);

@@ -391,7 +391,7 @@ void Net::fold(NodeId id) {
     return one == kNone || is_constant(one);
   });
   if (!constants && !of_size) return;
-  const std::vector<TensorId> outputs = n.outputs;
+  const Ids outputs = n.outputs;
   const auto numbers = evaluate(*this, id);
   for (const TensorId one : outputs) {
     if (one == kNone) continue;

@@ -210,7 +210,7 @@ bool fuse_matmul_scale(Net& net, const Machine&) {
     if (net.tensor(net.input(id, 0)).dtype != ir::Dtype::F32) continue;
     double alpha = fused ? net.attribute_real(id, "alpha", 1.0) : 1.0;
     bool found = false;
-    std::vector<TensorId> inputs = {net.input(id, 0), net.input(id, 1)};
+    Ids inputs = {net.input(id, 0), net.input(id, 1)};
     std::vector<NodeId> scales;
     for (TensorId& one : inputs) {
       const NodeId before = net.producer(one);
@@ -312,9 +312,8 @@ bool fuse_matmul_integer_scale(Net& net, const Machine&) {
     if (cast == kNoNode || scales == kNoNode) continue;
     const NodeId product = own_operand(net, cast, "MatMulInteger");
     if (product == kNoNode || net.tensor(net.result(cast)).dtype != ir::Dtype::F32) continue;
-    std::vector<TensorId> inputs = {net.input(product, 0), net.input(product, 1),
-                                    net.input(scales, 0),  net.input(scales, 1),
-                                    net.input(product, 2), net.input(product, 3)};
+    Ids inputs = {net.input(product, 0), net.input(product, 1), net.input(scales, 0),
+                  net.input(scales, 1),  net.input(product, 2), net.input(product, 3)};
     const TensorId bias = bias_behind(net, id);
     const NodeId last = bias == kNone ? id : net.only_reader(id);
     inputs.push_back(bias);
@@ -351,7 +350,7 @@ bool fuse_matmul_integer_quantisation(Net& net, const Machine&) {
   bool changed = false;
   for (const NodeId id : net.order()) {
     if (!net.is(id, "MatMulIntegerToFloat", kMs)) continue;
-    const std::vector<TensorId> all = net.node(id).inputs;
+    const Ids all = net.node(id).inputs;
     const NodeId before = net.producer(all[0]);
     constexpr std::size_t kResults = 3;
     if (!net.is(before, "DynamicQuantizeLinear") || net.uses(before) != kResults ||

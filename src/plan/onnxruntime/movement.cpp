@@ -105,7 +105,7 @@ bool split_parts(Net& net, TensorId id) {
     covered = part.end;
   }
   if (covered != size) return false;
-  std::vector<TensorId> outputs;
+  Ids outputs;
   Ints sizes;
   const ir::Node* source = net.node(readers.back()).source;
   for (const auto& [start, part] : parts) {

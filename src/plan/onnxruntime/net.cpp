@@ -15,9 +15,8 @@ namespace {
 
 const std::vector<ir::NamedValue> kNoAttributes;
 
-template <typename T>
-void erase_one(std::vector<T>& list, const T& value) {
-  const auto at = std::find(list.begin(), list.end(), value);
+void erase_one(Ids& list, std::int32_t id) {
+  std::int32_t* const at = std::find(list.begin(), list.end(), id);
   if (at != list.end()) list.erase(at);
 }
 
@@ -53,6 +52,7 @@ Result<Net> Net::from(const ir::Graph& graph) {
   Net net;
   net.graph_ = &graph;
   if (const auto own = graph.opsets.find(""); own != graph.opsets.end()) net.opset_ = own->second;
+  net.tensors_.reserve(graph.tensors.size() * 2);
   net.tensors_.resize(graph.tensors.size());
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
     const ir::TensorInfo& info = graph.tensors[i];
@@ -110,7 +110,7 @@ std::size_t Net::uses(NodeId id) const {
 }
 
 bool Net::makes_output(NodeId id) const {
-  const std::vector<TensorId>& outputs = node(id).outputs;
+  const Ids& outputs = node(id).outputs;
   return std::any_of(outputs.begin(), outputs.end(),
                      [&](TensorId one) { return one != kNone && tensor(one).output; });
 }
@@ -234,35 +234,37 @@ void Net::set_value(TensorId id, ir::List value) {
   tensor(id).value = &values_.emplace_back(std::move(value));
 }
 
-NodeId Net::add(std::string_view domain, std::string_view op, std::vector<TensorId> inputs,
-                std::vector<TensorId> outputs, const ir::Node* source,
-                std::vector<ir::NamedValue> attributes) {
+NodeId Net::add(std::string_view domain, std::string_view op, Ids inputs, Ids outputs,
+                const ir::Node* source, std::vector<ir::NamedValue> attributes) {
   Node& node = nodes_.emplace_back();
   node.domain = domain;
   node.op = op;
   node.source = source;
-  node.attributes =
-      attributes.empty() ? &kNoAttributes : &attributes_.emplace_back(std::move(attributes));
+  node.attributes = &kNoAttributes;
+  if (!attributes.empty()) {
+    node.made = &attributes_.emplace_back(MadeAttributes{std::move(attributes)});
+    node.attributes = &node.made->list;
+  }
   node.inputs = std::move(inputs);
   node.outputs = std::move(outputs);
   attach(size() - 1);
   return size() - 1;
 }
 
-NodeId Net::add_like(NodeId like, std::string_view domain, std::string_view op,
-                     std::vector<TensorId> inputs, std::vector<TensorId> outputs) {
-  const Node& old = node(like);
-  const auto* attributes = old.attributes;
-  const ir::Node* source = old.source;
-  const NodeId id = add(domain, op, std::move(inputs), std::move(outputs), source);
-  nodes_[index(id)].attributes = attributes;
+NodeId Net::add_like(NodeId like, std::string_view domain, std::string_view op, Ids inputs,
+                     Ids outputs) {
+  const NodeId id = add(domain, op, std::move(inputs), std::move(outputs), node(like).source);
+  Node& made = nodes_[index(id)];
+  made.attributes = node(like).attributes;
+  made.made = node(like).made;
+  if (made.made != nullptr) ++made.made->nodes;
   return id;
 }
 
 void Net::attach(NodeId id) {
   order_.clear();
   const Node& n = node(id);
-  ops_.insert(n.op);
+  note_op(n.op);
   for (const TensorId one : n.inputs)
     if (one != kNone) tensor(one).readers.push_back(id);
   for (const TensorId one : n.outputs)
@@ -282,7 +284,9 @@ void Net::remove(NodeId id) {
   order_.clear();
   if (!alive(id)) return;
   detach(id);
-  nodes_[index(id)].alive = false;
+  Node& n = nodes_[index(id)];
+  n.alive = false;
+  if (n.made != nullptr) --n.made->nodes;
 }
 
 void Net::set_input(NodeId id, std::size_t i, TensorId to) {
@@ -294,7 +298,7 @@ void Net::set_input(NodeId id, std::size_t i, TensorId to) {
   if (to != kNone) tensor(to).readers.push_back(id);
 }
 
-void Net::set_inputs(NodeId id, std::vector<TensorId> to) {
+void Net::set_inputs(NodeId id, Ids to) {
   order_.clear();
   Node& n = nodes_[index(id)];
   for (const TensorId one : n.inputs)
@@ -315,7 +319,7 @@ void Net::set_output(NodeId id, std::size_t i, TensorId to) {
 
 void Net::adopt(NodeId id, TensorId result) {
   order_.clear();
-  nodes_[index(id)].outputs.assign(1, result);
+  nodes_[index(id)].outputs = {result};
   tensor(result).producer = id;
 }
 
@@ -327,11 +331,11 @@ void Net::infer_made(NodeId id) {
 void Net::redirect(TensorId from, TensorId to) {
   order_.clear();
   if (from == to) return;
-  const std::vector<NodeId> readers = std::move(tensor(from).readers);
+  const Ids readers = tensor(from).readers;
   tensor(from).readers.clear();
   for (const NodeId reader : readers) {
     // Readers that read it twice are listed twice, each time for one place.
-    std::vector<TensorId>& inputs = nodes_[index(reader)].inputs;
+    Ids& inputs = nodes_[index(reader)].inputs;
     const auto at = std::find(inputs.begin(), inputs.end(), from);
     if (at == inputs.end()) continue;
     *at = to;
@@ -349,7 +353,7 @@ bool Net::bypass(NodeId id, std::size_t operand) {
     if (first == kNoNode || tensor(to).readers.size() != 1 || tensor(to).output || uses(id) > 0)
       return false;
     remove(id);
-    const std::vector<TensorId>& outputs = node(first).outputs;
+    const Ids& outputs = node(first).outputs;
     const auto at = std::find(outputs.begin(), outputs.end(), to);
     set_output(first, static_cast<std::size_t>(at - outputs.begin()), from);
     return true;
@@ -359,31 +363,35 @@ bool Net::bypass(NodeId id, std::size_t operand) {
   return true;
 }
 
-void Net::set_attribute(NodeId id, std::string_view name, ir::Value value) {
-  // Nodes made of one another share their attributes: what changes is a copy.
+std::vector<ir::NamedValue>& Net::own_attributes(NodeId id) {
   Node& n = nodes_[index(id)];
-  std::vector<ir::NamedValue> changed = *n.attributes;
-  const auto at = std::find_if(changed.begin(), changed.end(),
+  if (n.made == nullptr || n.made->nodes > 1) {
+    if (n.made != nullptr) --n.made->nodes;
+    n.made = &attributes_.emplace_back(MadeAttributes{*n.attributes});
+    n.attributes = &n.made->list;
+  }
+  return n.made->list;
+}
+
+void Net::set_attribute(NodeId id, std::string_view name, ir::Value value) {
+  std::vector<ir::NamedValue>& attributes = own_attributes(id);
+  const auto at = std::find_if(attributes.begin(), attributes.end(),
                                [&](const ir::NamedValue& one) { return one.first == name; });
-  if (at == changed.end()) {
-    changed.emplace_back(std::string(name), std::move(value));
+  if (at == attributes.end()) {
+    attributes.emplace_back(std::string(name), std::move(value));
   } else {
     at->second = std::move(value);
   }
-  n.attributes = &attributes_.emplace_back(std::move(changed));
 }
 
 void Net::drop_attribute(NodeId id, std::string_view name) {
-  Node& n = nodes_[index(id)];
-  std::vector<ir::NamedValue> changed = *n.attributes;
-  std::erase_if(changed, [&](const ir::NamedValue& one) { return one.first == name; });
-  n.attributes = &attributes_.emplace_back(std::move(changed));
+  std::erase_if(own_attributes(id), [&](const ir::NamedValue& one) { return one.first == name; });
 }
 
 void Net::set_op(NodeId id, std::string_view domain, std::string_view op) {
   nodes_[index(id)].domain = domain;
   nodes_[index(id)].op = op;
-  ops_.insert(op);
+  note_op(op);
 }
 
 namespace {
@@ -400,7 +408,12 @@ bool is_label(std::string_view name) {
 ir::TensorInfo info_of(const Tensor& tensor, std::size_t position) {
   ir::TensorInfo info;
   if (tensor.info != nullptr) {
-    info = *tensor.info;
+    info.name = tensor.info->name;
+    info.overridable = tensor.info->overridable;
+    info.outer = tensor.info->outer;
+    info.constant_bytes = tensor.info->constant_bytes;
+    info.constant_hash = tensor.info->constant_hash;
+    if (!tensor.constant) info.small_value = tensor.info->small_value;
   } else {
     info.name = fmt::format("made:{}", position);
     info.constant_hash = 0x6d61646500000000ULL + position;
@@ -413,7 +426,6 @@ ir::TensorInfo info_of(const Tensor& tensor, std::size_t position) {
     const auto bits = static_cast<std::uint64_t>(ir::bits(tensor.dtype).value_or(0));
     info.constant_bytes =
         static_cast<std::uint64_t>(std::max<std::int64_t>(0, tensor.dims.elements())) * bits / 8;
-    info.small_value.reset();
     if (tensor.value != nullptr) info.small_value = ir::Value(*tensor.value);
   }
   return info;
@@ -421,10 +433,12 @@ ir::TensorInfo info_of(const Tensor& tensor, std::size_t position) {
 
 }  // namespace
 
-ir::Graph Net::take() const {
+ir::Graph Net::take() && {
   ir::Graph left;
   left.name = graph_->name;
   left.opsets = graph_->opsets;
+  const std::vector<NodeId> nodes = order();
+  left.nodes.reserve(nodes.size());
   std::vector<TensorId> ids(tensors_.size(), kNone);
   const auto id_of = [&](TensorId id) {
     if (id == kNone) return kNone;
@@ -438,7 +452,7 @@ ir::Graph Net::take() const {
   for (const TensorId id : graph_->inputs) left.inputs.push_back(id_of(id));
   std::map<std::pair<std::string_view, std::string_view>, std::optional<std::int64_t>> since;
   std::unordered_set<std::string_view> labels;
-  for (const NodeId id : order()) {
+  for (const NodeId id : nodes) {
     const Node& from = node(id);
     ir::Node& to = left.nodes.emplace_back();
     const std::string_view label = from.source == nullptr ? std::string_view() : from.source->name;
@@ -457,7 +471,13 @@ ir::Graph Net::take() const {
     to.since = at->second;
     if (from.own && from.source->op == from.op && from.source->domain == from.domain)
       to.since = from.source->since;
-    to.attributes = *from.attributes;
+    if (from.made != nullptr && from.made->nodes == 1) {
+      to.attributes = std::move(from.made->list);
+    } else {
+      to.attributes = *from.attributes;
+    }
+    to.inputs.reserve(from.inputs.size());
+    to.outputs.reserve(from.outputs.size());
     for (const TensorId one : from.inputs) to.inputs.push_back(id_of(one));
     for (const TensorId one : from.outputs) to.outputs.push_back(id_of(one));
   }

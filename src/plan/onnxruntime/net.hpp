@@ -18,11 +18,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "base/result.hpp"
 #include "ir/graph.hpp"
+#include "plan/onnxruntime/ids.hpp"
 
 namespace oplat::plan::ort {
 
@@ -68,7 +68,14 @@ struct Tensor {
   bool output = false;
   const ir::List* value = nullptr;  ///< flat; one element may stand for many
   NodeId producer = kNoNode;
-  std::vector<NodeId> readers;  ///< each as often as it reads the tensor
+  Ids readers;  ///< each as often as it reads the tensor
+};
+
+/// Attributes that are not the model's: of a node that was changed or made, and of those made of
+/// it.
+struct MadeAttributes {
+  std::vector<ir::NamedValue> list;
+  int nodes = 1;  ///< that have them and were not removed
 };
 
 struct Node {
@@ -78,8 +85,9 @@ struct Node {
   bool own = false;                  ///< is `source` itself, at most changed
   bool alive = true;
   const std::vector<ir::NamedValue>* attributes = nullptr;
-  std::vector<TensorId> inputs;
-  std::vector<TensorId> outputs;
+  MadeAttributes* made = nullptr;  ///< where these are
+  Ids inputs;
+  Ids outputs;
 };
 
 inline constexpr std::string_view kMs = "com.microsoft";
@@ -141,7 +149,9 @@ class Net {
   /// Kept as long as no node, operand or result changes.
   [[nodiscard]] std::vector<NodeId> order() const;
   /// Whether there ever was a node of that operator: a pass over others need not look.
-  [[nodiscard]] bool had(std::string_view op) const { return ops_.contains(op); }
+  [[nodiscard]] bool had(std::string_view op) const {
+    return std::find(ops_.begin(), ops_.end(), op) != ops_.end();
+  }
 
   // ---- changing ----
   TensorId add_tensor(ir::Dtype dtype, Dims dims);  // by value: it may be that of another tensor
@@ -153,15 +163,14 @@ class Net {
   /// The numbers of a constant that was made here.
   void set_value(TensorId id, ir::List value);
   /// The node's results must be there; it writes them from now on.
-  NodeId add(std::string_view domain, std::string_view op, std::vector<TensorId> inputs,
-             std::vector<TensorId> outputs, const ir::Node* source,
-             std::vector<ir::NamedValue> attributes = {});
+  NodeId add(std::string_view domain, std::string_view op, Ids inputs, Ids outputs,
+             const ir::Node* source, std::vector<ir::NamedValue> attributes = {});
   /// The same with the attributes of another node.
-  NodeId add_like(NodeId like, std::string_view domain, std::string_view op,
-                  std::vector<TensorId> inputs, std::vector<TensorId> outputs);
+  NodeId add_like(NodeId like, std::string_view domain, std::string_view op, Ids inputs,
+                  Ids outputs);
   void remove(NodeId id);
   void set_input(NodeId id, std::size_t i, TensorId to);
-  void set_inputs(NodeId id, std::vector<TensorId> to);
+  void set_inputs(NodeId id, Ids to);
   /// The node writes `to` from now on, in place of its result i.
   void set_output(NodeId id, std::size_t i, TensorId to);
   /// A node without a result writes this one from now on.
@@ -183,13 +192,18 @@ class Net {
   void fold(NodeId id);
 
   /// What is left, in the order in which the runtime writes it to a file.
-  [[nodiscard]] ir::Graph take() const;
+  [[nodiscard]] ir::Graph take() &&;
 
  private:
   template <typename Id>
   static std::size_t index(Id id) {
     return static_cast<std::size_t>(id);
   }
+  void note_op(std::string_view op) {
+    if (!had(op)) ops_.push_back(op);
+  }
+  /// Of this node alone from now on.
+  std::vector<ir::NamedValue>& own_attributes(NodeId id);
   void attach(NodeId id);
   void detach(NodeId id);
 
@@ -198,10 +212,10 @@ class Net {
   std::int64_t opset_ = 0;
   std::vector<Tensor> tensors_;
   std::vector<Node> nodes_;
-  std::deque<std::vector<ir::NamedValue>> attributes_;  ///< of changed nodes
+  std::deque<MadeAttributes> attributes_;
   std::deque<ir::List> values_;
-  std::unordered_set<std::string_view> ops_;  ///< see had()
-  mutable std::vector<NodeId> order_;         ///< empty: to be found anew
+  std::vector<std::string_view> ops_;  ///< see had(); they are few
+  mutable std::vector<NodeId> order_;  ///< empty: to be found anew
 };
 
 }  // namespace oplat::plan::ort

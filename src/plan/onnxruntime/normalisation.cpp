@@ -25,7 +25,7 @@ TensorId other_operand(const Net& net, NodeId id, TensorId one) {
 
 /// The node that replaces a chain writes the result of its last node.
 NodeId replace_chain(Net& net, const std::vector<NodeId>& chain, NodeId last,
-                     std::string_view domain, std::string_view op, std::vector<TensorId> inputs,
+                     std::string_view domain, std::string_view op, Ids inputs,
                      std::vector<ir::NamedValue> attributes) {
   const TensorId result = net.result(last);
   const ir::Node* source = net.node(last).source;
@@ -342,7 +342,7 @@ bool fuse_skip_layer_norm(Net& net, const Machine&) {
     const std::int64_t axis = net.attribute_int(norm, "axis", -1);
     if (axis != -1 && axis != 2) continue;
     // A bias that was added to either of them before goes in, too.
-    std::vector<TensorId> inputs = {a, b, net.input(norm, 1), net.input(norm, 2)};
+    Ids inputs = {a, b, net.input(norm, 1), net.input(norm, 2)};
     std::vector<NodeId> chain = {add, norm};
     for (const std::size_t at : {std::size_t{0}, std::size_t{1}}) {
       const NodeId before = net.producer(inputs[at]);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/text.hpp"
 #include "ir/operand_values.hpp"
@@ -15,38 +16,39 @@ namespace {
 constexpr std::array kPasses = {
     NamedPass{"rewrite-nodes", rewrite_nodes},
     NamedPass{"share-equal-nodes", share_equal_nodes},
-    NamedPass{"inline-functions", inline_functions},
-    NamedPass{"matmul-add", fuse_matmul_add},
-    NamedPass{"every-matmul-add", fuse_every_matmul_add},
-    NamedPass{"reshapes", fuse_reshapes},
-    NamedPass{"layer-norm-of-onnx", fuse_layer_norm_of_onnx},
-    NamedPass{"gemm-activation", fuse_gemm_activation},
-    NamedPass{"matmul-integer-scale", fuse_matmul_integer_scale},
-    NamedPass{"matmul-integer-quantisation", fuse_matmul_integer_quantisation},
-    NamedPass{"matmul-bits-bias", fuse_matmul_bits_bias},
-    NamedPass{"convolution-activation", fuse_convolution_activation},
-    NamedPass{"gelu", fuse_gelu},
-    NamedPass{"layer-norm", fuse_layer_norm},
-    NamedPass{"simplified-layer-norm", fuse_simplified_layer_norm},
+    NamedPass{"inline-functions", inline_functions, "HardSwish"},
+    NamedPass{"matmul-add", fuse_matmul_add, "MatMul"},
+    NamedPass{"every-matmul-add", fuse_every_matmul_add, "MatMul"},
+    NamedPass{"reshapes", fuse_reshapes, "Reshape"},
+    NamedPass{"layer-norm-of-onnx", fuse_layer_norm_of_onnx, "ReduceMean"},
+    NamedPass{"gemm-activation", fuse_gemm_activation, "Gemm"},
+    NamedPass{"matmul-integer-scale", fuse_matmul_integer_scale, "MatMulInteger"},
+    NamedPass{"matmul-integer-quantisation", fuse_matmul_integer_quantisation,
+              "DynamicQuantizeLinear"},
+    NamedPass{"matmul-bits-bias", fuse_matmul_bits_bias, "MatMulNBits"},
+    NamedPass{"convolution-activation", fuse_convolution_activation, "Conv"},
+    NamedPass{"gelu", fuse_gelu, "Erf"},
+    NamedPass{"layer-norm", fuse_layer_norm, "ReduceMean"},
+    NamedPass{"simplified-layer-norm", fuse_simplified_layer_norm, "ReduceMean"},
     NamedPass{"slices-to-split", fuse_slices_to_split},
-    NamedPass{"matmul-transpose", fuse_matmul_transpose},
+    NamedPass{"matmul-transpose", fuse_matmul_transpose, "Transpose"},
     NamedPass{"bias-gelu", fuse_bias_gelu},
-    NamedPass{"skip-layer-norm", fuse_skip_layer_norm},
-    NamedPass{"fast-gelu", fuse_fast_gelu},
-    NamedPass{"quick-gelu", fuse_quick_gelu},
+    NamedPass{"skip-layer-norm", fuse_skip_layer_norm, "LayerNormalization"},
+    NamedPass{"fast-gelu", fuse_fast_gelu, "Tanh"},
+    NamedPass{"quick-gelu", fuse_quick_gelu, "Sigmoid"},
     NamedPass{"matmul-scale", fuse_matmul_scale},
     NamedPass{"transposes", push_transposes},
     NamedPass{"transposes-of-cpu", push_transposes_of_cpu},
-    NamedPass{"channels-last", move_channels_last},
-    NamedPass{"copy-dequantisations", copy_dequantisations},
+    NamedPass{"channels-last", move_channels_last, "QLinearConv"},
+    NamedPass{"copy-dequantisations", copy_dequantisations, "DequantizeLinear"},
     NamedPass{"propagate-quantisation", propagate_quantisation},
-    NamedPass{"quantise-biases", quantise_biases},
-    NamedPass{"clips-of-quantisation", drop_clips_of_quantisation},
-    NamedPass{"unsigned-activations", make_activations_unsigned},
-    NamedPass{"quantised", fuse_quantised},
-    NamedPass{"empty-pairs", drop_empty_pairs},
+    NamedPass{"quantise-biases", quantise_biases, "DequantizeLinear"},
+    NamedPass{"clips-of-quantisation", drop_clips_of_quantisation, "QuantizeLinear"},
+    NamedPass{"unsigned-activations", make_activations_unsigned, "QuantizeLinear"},
+    NamedPass{"quantised", fuse_quantised, "DequantizeLinear"},
+    NamedPass{"empty-pairs", drop_empty_pairs, "DequantizeLinear"},
     NamedPass{"block-channels", block_channels},
-    NamedPass{"convolution-add-activation", fuse_convolution_add_activation},
+    NamedPass{"convolution-add-activation", fuse_convolution_add_activation, "Conv"},
 };
 
 /// The order in which the runtime executes the nodes of a file: as Net::order(), by their places.
@@ -80,10 +82,10 @@ Status check_values(const ir::Graph& graph) {
   for (const ir::Node& node : graph.nodes) {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (node.inputs[i] == kNone) continue;
-      const ir::OperandRule* rule = ir::operand_rule(node.domain, node.op, i);
-      if (rule == nullptr || !ir::is_recorded(*rule)) continue;
       const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(node.inputs[i])];
       if (tensor.small_value || (tensor.dtype && ir::is_float(*tensor.dtype))) continue;
+      const ir::OperandRule* rule = ir::operand_rule(node.domain, node.op, i);
+      if (rule == nullptr || !ir::is_recorded(*rule)) continue;
       return fail(Code::Refused,
                   "the node '{}' ({}): the values of its operand {} decide how much it does, and "
                   "only a run knows them; use --plan runtime",
@@ -110,12 +112,15 @@ Result<ir::Graph> optimise(const ir::Graph& graph, const std::vector<Level>& lev
     bool changed = true;
     for (int round = 0; changed && round < level.rounds; ++round) {
       changed = false;
-      for (const Level::Step& step : level.steps)
-        if (round == 0 || !step.once) changed = step.pass->pass(net, machine) || changed;
+      for (const Level::Step& step : level.steps) {
+        const NamedPass& pass = *step.pass;
+        if ((round > 0 && step.once) || (!pass.wanted.empty() && !net.had(pass.wanted))) continue;
+        changed = pass.pass(net, machine) || changed;
+      }
     }
   }
   OPLAT_CHECK(net.failure());
-  return net.take();
+  return std::move(net).take();
 }
 
 Result<Plan> plan_of(const ir::Graph& optimised, const Machine& machine) {
@@ -134,8 +139,8 @@ Result<Plan> plan_of(const ir::Graph& optimised, const Machine& machine) {
     if (node.domain == kNchwc) run.tags.emplace_back("block", machine.block);
   }
   Plan plan;
-  OPLAT_TRY(kernels, kernels_of(optimised, runs));
-  const Footprint bytes = footprint(optimised, runs);
+  Footprint bytes;
+  OPLAT_TRY(kernels, kernels_of(optimised, runs, &bytes));
   plan.kernels = std::move(kernels);
   plan.weight_bytes = bytes.weight_bytes;
   plan.activation_bytes = bytes.activation_bytes;

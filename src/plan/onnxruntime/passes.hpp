@@ -68,6 +68,8 @@ bool block_channels(Net& net, const Machine& machine);
 struct NamedPass {
   std::string_view name;
   Pass pass = nullptr;
+  /// A net without this operator stays as it is; empty: the pass looks for several.
+  std::string_view wanted = {};
 };
 /// Every pass by the name that rule files have for it.
 std::span<const NamedPass> passes();

@@ -52,10 +52,10 @@ void insert_pairs(Net& net, TensorId id, const std::vector<Reading>& readings, N
   const ir::Dtype narrow = is_quantise(net, like) ? net.tensor(net.result(like)).dtype
                                                   : net.tensor(net.input(like, 0)).dtype;
   const TensorId small = net.add_tensor(narrow, was.dims);
-  std::vector<TensorId> inputs = {id, scale};
+  Ids inputs = {id, scale};
   if (zero != kNone) inputs.push_back(zero);
   const std::string_view domain = net.node(like).domain;
-  std::vector<TensorId> back;
+  Ids back;
   for (const Reading& one : readings) {
     back.push_back(net.add_tensor(was.dtype, was.dims));
     net.set_input(one.reader, one.operand, back.back());
@@ -87,10 +87,10 @@ bool copy_dequantisations(Net& net, const Machine&) {
   for (const NodeId id : net.order()) {
     if (!is_dequantise(net, id)) continue;
     const TensorId result = net.result(id);
-    const std::vector<NodeId> readers = net.tensor(result).readers;
+    const Ids readers = net.tensor(result).readers;
     const Tensor was = net.tensor(result);
     for (std::size_t r = was.output ? 0 : 1; r < readers.size(); ++r) {
-      const std::vector<TensorId> inputs = net.node(readers[r]).inputs;
+      const Ids inputs = net.node(readers[r]).inputs;
       // Of a node that reads it twice each place is a reader.
       const auto at = std::find(inputs.rbegin(), inputs.rend(), result);
       if (at == inputs.rend()) continue;
@@ -212,7 +212,7 @@ bool make_activations_unsigned(Net& net, const Machine&) {
     const TensorId small = net.result(id);
     if (net.tensor(small).output) continue;
     // Where several read them, they stay signed.
-    const std::vector<NodeId> readers = net.tensor(small).readers;
+    const Ids readers = net.tensor(small).readers;
     if (readers.size() != 1 || !is_dequantise(net, readers[0])) continue;
     if (net.input(id, 2) == kNone || net.tensor(net.input(id, 2)).dims.elements() != 1) continue;
     const auto shifted = [&](NodeId node) {
@@ -298,17 +298,17 @@ ir::Dtype made_narrow(const Net& net, NodeId quantise) {
   return net.tensor(net.result(quantise)).dtype;
 }
 
-void append(const Net& net, std::vector<TensorId>& inputs, NodeId dequantise) {
+void append(const Net& net, Ids& inputs, NodeId dequantise) {
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}, std::size_t{2}})
     inputs.push_back(net.input(dequantise, i));
 }
-void append_result(const Net& net, std::vector<TensorId>& inputs, NodeId quantise) {
+void append_result(const Net& net, Ids& inputs, NodeId quantise) {
   inputs.push_back(net.input(quantise, 1));
   inputs.push_back(net.input(quantise, 2));
 }
 
 void replace(Net& net, NodeId id, const Group& group, std::string_view domain, std::string_view op,
-             std::vector<TensorId> inputs) {
+             Ids inputs) {
   const TensorId result = group.after.empty() ? net.result(id) : net.result(group.after.front());
   const NodeId made = net.add_like(id, domain, op, std::move(inputs), {});
   net.remove(id);
@@ -327,7 +327,7 @@ void strip(Net& net, NodeId id, const Group& group) {
     const TensorId result = net.result(group.after[i]);
     const TensorId was = net.input(group.after[i], 0);
     net.remove(group.after[i]);
-    const std::vector<TensorId>& outputs = net.node(id).outputs;
+    const Ids& outputs = net.node(id).outputs;
     const auto at = std::find(outputs.begin(), outputs.end(), was);
     net.set_output(id, static_cast<std::size_t>(at - outputs.begin()), result);
   }
@@ -350,7 +350,7 @@ bool fuse_unary(Net& net, NodeId id, const Group& group) {
     return false;
   const ir::Dtype dtype = narrow(net, group.before[0]);
   if (dtype != made_narrow(net, group.after[0]) || is_16_bits(dtype)) return false;
-  std::vector<TensorId> inputs;
+  Ids inputs;
   append(net, inputs, group.before[0]);
   append_result(net, inputs, group.after[0]);
   const std::string_view op = net.node(id).op;
@@ -383,7 +383,7 @@ bool fuse_binary(Net& net, NodeId id, const Group& group) {
   if (dtype != narrow(net, group.before[1]) || dtype != made_narrow(net, group.after[0]) ||
       is_16_bits(dtype))
     return false;
-  std::vector<TensorId> inputs;
+  Ids inputs;
   for (const NodeId one : group.before) append(net, inputs, one);
   append_result(net, inputs, group.after[0]);
   replace(net, id, group, kMs, net.node(id).op == "Add" ? "QLinearAdd" : "QLinearMul",
@@ -399,7 +399,7 @@ bool fuse_concat(Net& net, NodeId id, const Group& group) {
   for (const NodeId one : group.before)
     if (narrow(net, one) != dtype) return false;
   if (dtype != made_narrow(net, group.after[0]) || is_16_bits(dtype)) return false;
-  std::vector<TensorId> inputs;
+  Ids inputs;
   append_result(net, inputs, group.after[0]);
   for (const NodeId one : group.before) append(net, inputs, one);
   replace(net, id, group, kMs, "QLinearConcat", std::move(inputs));
@@ -417,7 +417,7 @@ bool fuse_conv(Net& net, NodeId id, const Group& group) {
       (narrow(net, group.before[2]) != ir::Dtype::I32 ||
        !is_scaled_bias(net, group.before[0], group.before[1], group.before[2])))
     return false;
-  std::vector<TensorId> inputs;
+  Ids inputs;
   append(net, inputs, group.before[0]);
   append(net, inputs, group.before[1]);
   append_result(net, inputs, group.after[0]);
@@ -431,7 +431,7 @@ bool fuse_matmul(Net& net, NodeId id, const Group& group) {
   const ir::Dtype dtype = narrow(net, group.before[0]);
   if (dtype == ir::Dtype::I8 || is_16_bits(dtype) || is_16_bits(narrow(net, group.before[1])))
     return false;
-  std::vector<TensorId> inputs;
+  Ids inputs;
   if (group.after.empty()) {
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}, std::size_t{2}})
       for (const NodeId one : group.before) inputs.push_back(net.input(one, i));
@@ -457,7 +457,7 @@ bool fuse_gemm(Net& net, NodeId id, const Group& group) {
   if (group.before.size() == 3 &&
       (net.attribute_real(id, "beta", 1) != 1 || narrow(net, group.before[2]) != ir::Dtype::I32))
     return false;
-  std::vector<TensorId> inputs;
+  Ids inputs;
   append(net, inputs, group.before[0]);
   append(net, inputs, group.before[1]);
   inputs.push_back(group.before.size() == 3 ? net.input(group.before[2], 0) : kNone);

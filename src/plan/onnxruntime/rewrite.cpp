@@ -133,7 +133,7 @@ bool fuse_after_conv(Net& net, NodeId id) {
   }
   const bool add = net.is(next, "Add");
   if (!net.is(id, "Conv")) return false;
-  if ((!add && !net.is(next, "Mul")) || weight.size() < 4) return false;
+  if (!add && !net.is(next, "Mul")) return false;
   const TensorId other = net.input(next, net.input(next, 0) == net.result(id) ? 1 : 0);
   const PerChannel fit = per_channel(net, other, weight);
   if (!fit.fits || (add && fit.scalar)) return false;

@@ -22,7 +22,7 @@ constexpr std::int64_t kMaxWindow = std::int64_t{1} << 24U;
 bool is_size(std::int64_t dim) { return dim >= 0 && dim <= kMaxDim; }
 
 void set(Net& net, NodeId id, std::size_t i, ir::Dtype dtype, const Dims& dims) {
-  const std::vector<TensorId>& outputs = net.node(id).outputs;
+  const Ids& outputs = net.node(id).outputs;
   if (i >= outputs.size() || outputs[i] == kNone) return;
   Tensor& tensor = net.tensor(outputs[i]);
   tensor.dtype = dtype;
@@ -174,38 +174,78 @@ bool cast(Net& net, NodeId id) {
 
 // ---- windows ----
 
+/// Of each spatial dimension.
 struct Window {
-  std::vector<std::int64_t> kernel, strides, dilations, pads;
+  struct Axis {
+    std::int64_t kernel = 1;
+    std::int64_t stride = 1;
+    std::int64_t dilation = 1;
+    std::int64_t before = 0;  ///< padding
+    std::int64_t after = 0;
+    [[nodiscard]] std::int64_t span() const { return (kernel - 1) * dilation + 1; }
+  };
+  std::array<Axis, Dims::kMaxRank> axes = {};
 };
 
+/// Numbers of an attribute, one for each axis of a window; false: it has others.
+bool read_axes(const Net& net, NodeId id, std::string_view name, Window& window, std::size_t first,
+               std::size_t rank, std::int64_t Window::Axis::*member) {
+  const ir::Value* value = net.attribute(id, name);
+  if (value == nullptr || value->list() == nullptr) return true;
+  const ir::List& list = *value->list();
+  if (list.size() < first + rank) return false;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::int64_t* number = list[first + i].integer();
+    if (number == nullptr || *number < -kMaxWindow || *number > kMaxWindow) return false;
+    window.axes[i].*member = *number;
+  }
+  return true;
+}
+
+bool has_length(const Net& net, NodeId id, std::string_view name, std::size_t length) {
+  const ir::Value* value = net.attribute(id, name);
+  return value == nullptr || value->list() == nullptr || value->list()->size() == length;
+}
+
+/// `weights`: the kernel's size is that of its last dimensions.
 std::optional<Window> window_of(const Net& net, NodeId id, const Dims& spatial,
-                                std::optional<Ints> kernel) {
+                                const Dims* weights) {
+  using Axis = Window::Axis;
   const auto rank = static_cast<std::size_t>(spatial.size());
   Window w;
-  if (!kernel) kernel = net.attribute_ints(id, "kernel_shape");
-  if (!kernel || kernel->size() != rank) return std::nullopt;
-  w.kernel = *kernel;
-  w.strides = net.attribute_ints(id, "strides").value_or(Ints(rank, 1));
-  w.dilations = net.attribute_ints(id, "dilations").value_or(Ints(rank, 1));
-  w.pads = net.attribute_ints(id, "pads").value_or(Ints(2 * rank, 0));
-  if (w.strides.size() != rank || w.dilations.size() != rank || w.pads.size() != 2 * rank)
+  if (weights == nullptr) {
+    const ir::Value* kernel = net.attribute(id, "kernel_shape");
+    if (kernel == nullptr || kernel->list() == nullptr || kernel->list()->size() != rank ||
+        !read_axes(net, id, "kernel_shape", w, 0, rank, &Axis::kernel))
+      return std::nullopt;
+  } else {
+    for (std::size_t i = 0; i < rank; ++i) {
+      w.axes[i].kernel = weights->at[i + 2];
+      if (w.axes[i].kernel > kMaxWindow) return std::nullopt;
+    }
+  }
+  for (const auto& [name, length] :
+       {std::pair("strides", rank), std::pair("dilations", rank), std::pair("pads", 2 * rank)})
+    if (!has_length(net, id, name, length)) return std::nullopt;
+  if (!read_axes(net, id, "strides", w, 0, rank, &Axis::stride) ||
+      !read_axes(net, id, "dilations", w, 0, rank, &Axis::dilation) ||
+      !read_axes(net, id, "pads", w, 0, rank, &Axis::before) ||
+      !read_axes(net, id, "pads", w, rank, rank, &Axis::after))
     return std::nullopt;
-  for (const std::vector<std::int64_t>* list : {&w.kernel, &w.strides, &w.dilations, &w.pads})
-    for (const std::int64_t one : *list)
-      if (one < -kMaxWindow || one > kMaxWindow) return std::nullopt;
-  for (const std::int64_t stride : w.strides)
-    if (stride <= 0) return std::nullopt;
+  for (std::size_t i = 0; i < rank; ++i)
+    if (w.axes[i].stride <= 0) return std::nullopt;
   const std::string_view automatic = net.attribute_text(id, "auto_pad", "NOTSET");
   if (automatic == "NOTSET" || automatic.empty()) return w;
-  std::fill(w.pads.begin(), w.pads.end(), 0);
-  if (automatic == "VALID") return w;
   for (std::size_t i = 0; i < rank; ++i) {
+    Axis& axis = w.axes[i];
+    axis.before = axis.after = 0;
+    if (automatic == "VALID") continue;
     const std::int64_t in = spatial.at[i];
-    const std::int64_t out = (in + w.strides[i] - 1) / w.strides[i];
-    const std::int64_t total = std::max<std::int64_t>(
-        0, (out - 1) * w.strides[i] + (w.kernel[i] - 1) * w.dilations[i] + 1 - in);
-    w.pads[i] = automatic == "SAME_LOWER" ? (total + 1) / 2 : total / 2;
-    w.pads[rank + i] = total - w.pads[i];
+    const std::int64_t out = (in + axis.stride - 1) / axis.stride;
+    const std::int64_t total =
+        std::max<std::int64_t>(0, (out - 1) * axis.stride + axis.span() - in);
+    axis.before = automatic == "SAME_LOWER" ? (total + 1) / 2 : total / 2;
+    axis.after = total - axis.before;
   }
   return w;
 }
@@ -213,16 +253,14 @@ std::optional<Window> window_of(const Net& net, NodeId id, const Dims& spatial,
 std::optional<Dims> windowed(const Dims& spatial, const Window& w, bool ceil) {
   Dims out;
   for (int d = 0; d < spatial.size(); ++d) {
-    const auto i = static_cast<std::size_t>(d);
-    const auto rank = static_cast<std::size_t>(spatial.size());
-    const std::int64_t span = (w.kernel[i] - 1) * w.dilations[i] + 1;
-    const std::int64_t free = spatial[d] + w.pads[i] + w.pads[rank + i] - span;
+    const Window::Axis& axis = w.axes[static_cast<std::size_t>(d)];
+    const std::int64_t free = spatial[d] + axis.before + axis.after - axis.span();
     if (free < 0) return std::nullopt;
-    std::int64_t size = free / w.strides[i] + 1;
+    std::int64_t size = free / axis.stride + 1;
     if (ceil) {
-      size = (free + w.strides[i] - 1) / w.strides[i] + 1;
+      size = (free + axis.stride - 1) / axis.stride + 1;
       // A window that would begin in the padding behind the end is left out.
-      if ((size - 1) * w.strides[i] >= spatial[d] + w.pads[i]) --size;
+      if ((size - 1) * axis.stride >= spatial[d] + axis.before) --size;
     }
     out.push(size);
   }
@@ -243,9 +281,7 @@ bool convolve(Net& net, NodeId id, std::size_t weights, ir::Dtype dtype) {
   if (x.size() < 3 || w.size() != x.size()) return false;
   const bool last = net.attribute_int(id, "channels_last", 0) == 1;
   const Dims spatial = spatial_of(x, last);
-  Ints kernel = w.list();
-  kernel.erase(kernel.begin(), kernel.begin() + 2);
-  const auto window = window_of(net, id, spatial, kernel);
+  const auto window = window_of(net, id, spatial, &w);
   if (!window) return false;
   const auto out = windowed(spatial, *window, false);
   if (!out) return false;
@@ -269,9 +305,7 @@ bool conv_transpose(Net& net, NodeId id) {
   if (x.size() < 3 || w.size() != x.size()) return false;
   if (net.attribute_text(id, "auto_pad", "NOTSET") != "NOTSET") return false;
   const Dims spatial = spatial_of(x);
-  Ints kernel = w.list();
-  kernel.erase(kernel.begin(), kernel.begin() + 2);
-  const auto window = window_of(net, id, spatial, kernel);
+  const auto window = window_of(net, id, spatial, &w);
   if (!window) return false;
   const auto rank = static_cast<std::size_t>(spatial.size());
   const Ints more = net.attribute_ints(id, "output_padding").value_or(Ints(rank, 0));
@@ -282,9 +316,9 @@ bool conv_transpose(Net& net, NodeId id) {
   if (more.size() != rank || (asked && asked->size() != rank)) return false;
   Dims dims{x[0], w[1] * group};
   for (std::size_t i = 0; i < rank; ++i) {
-    const std::int64_t size = window->strides[i] * (spatial.at[i] - 1) + more[i] +
-                              (window->kernel[i] - 1) * window->dilations[i] + 1 - window->pads[i] -
-                              window->pads[rank + i];
+    const Window::Axis& axis = window->axes[i];
+    const std::int64_t size =
+        axis.stride * (spatial.at[i] - 1) + more[i] + axis.span() - axis.before - axis.after;
     dims.push(asked ? (*asked)[i] : size);
   }
   set(net, id, 0, operand(net, id, 0).dtype, dims);
@@ -297,7 +331,7 @@ bool pool(Net& net, NodeId id) {
   const bool last =
       net.attribute_int(id, "channels_last", 0) == 1 || net.node(id).op == "NhwcMaxPool";
   const Dims spatial = spatial_of(x, last);
-  const auto window = window_of(net, id, spatial, std::nullopt);
+  const auto window = window_of(net, id, spatial, nullptr);
   if (!window) return false;
   const auto out = windowed(spatial, *window, net.attribute_int(id, "ceil_mode", 0) == 1);
   if (!out) return false;

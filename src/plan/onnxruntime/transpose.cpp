@@ -101,6 +101,7 @@ class Pusher {
   Pusher(Net& net, bool assigned) : net_(net), assigned_(assigned) {}
 
   bool run() {
+    if (!net_.had("Transpose")) return mend_units();
     const std::vector<NodeId> nodes = net_.order();
     find_leading(nodes);
     bool changed = false;
@@ -346,7 +347,7 @@ class Pusher {
     const Tensor x = net_.tensor(net_.input(id, 0));
     if (!assigned_ || (x.dtype != ir::Dtype::U8 && x.dtype != ir::Dtype::I8)) return false;
     if (net_.node(id).outputs.size() > 1 || perm != first_of_last(perm.size())) return false;
-    const std::vector<TensorId> outputs = net_.node(id).outputs;
+    const Ids outputs = net_.node(id).outputs;
     const NodeId made = net_.add_like(id, kMs, "NhwcMaxPool", net_.node(id).inputs, {});
     net_.drop_attribute(made, "storage_order");
     net_.remove(id);
@@ -446,6 +447,7 @@ class Pusher {
   /// What stands between a dequantisation and a quantisation becomes one operator of eight bits. A
   /// transpose that lost one of the two gets a pair.
   bool mend_units() {
+    if (!net_.had("DequantizeLinear")) return false;
     const std::vector<NodeId> nodes = net_.order();
     if (std::none_of(nodes.begin(), nodes.end(),
                      [&](NodeId id) { return is_dequantise(net_, id); }))
@@ -585,7 +587,7 @@ class Pusher {
         if (first != kNoNode && !net_.tensor(source).output) {
           net_.remove(id);
           net_.redirect(source, result);
-          const std::vector<TensorId>& outputs = net_.node(first).outputs;
+          const Ids& outputs = net_.node(first).outputs;
           const auto at = std::find(outputs.begin(), outputs.end(), source);
           net_.set_output(first, static_cast<std::size_t>(at - outputs.begin()), result);
         } else {
@@ -650,7 +652,7 @@ class Pusher {
   [[nodiscard]] bool can_likely_go(NodeId transpose) const {
     const TensorId result = net_.result(transpose);
     if (net_.tensor(result).output) return false;
-    const std::vector<NodeId>& readers = net_.tensor(result).readers;
+    const Ids& readers = net_.tensor(result).readers;
     return std::all_of(readers.begin(), readers.end(),
                        [&](NodeId one) { return handler_of(one) != nullptr; });
   }

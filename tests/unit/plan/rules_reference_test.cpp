@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, OnnxRuntimeReference,
                          ::testing::Values("attention", "bits", "decoder", "dynamic", "gelu",
                                            "mixer", "parts", "pools", "qoperator", "residual",
                                            "residual_other_bias", "residual_per_channel",
-                                           "residual_signed", "selu", "shared", "shuffle",
+                                           "residual_signed", "scales", "selu", "shared", "shuffle",
                                            "squeeze", "tokens_cancel", "tokens_merge"),
                          [](const auto& one) { return std::string(one.param); });
 
