@@ -289,11 +289,11 @@ Result<measure::Summary> CampaignInParts::run(const Part& part) {
   request.networks = part.networks;
   for (const PlannedModel& model : part.models) request.models.push_back(model.target);
   request.seed = options_.seed;
-  if (options_.min_blocks) request.stop.least_blocks = *options_.min_blocks;
+  if (options_.min_blocks) request.stop.min_blocks = *options_.min_blocks;
   if (options_.target_error)
     request.stop.half_width = request.stop.short_half_width = *options_.target_error;
-  if (part.blocks) request.stop.least_blocks = request.stop.most_blocks = *part.blocks;
-  request.stop.most_blocks = std::max(request.stop.most_blocks, request.stop.least_blocks);
+  if (part.blocks) request.stop.min_blocks = request.stop.max_blocks = *part.blocks;
+  request.stop.max_blocks = std::max(request.stop.max_blocks, request.stop.min_blocks);
   request.argv = options_.record;
   request.retry_refused = options_.retry_refused;
   request.retry_loaded = options_.retry_loaded;

@@ -163,11 +163,11 @@ void update_composition(const Session& session, table::Table& table, Events& eve
 
 Result<UnseenByFit> UnseenByFit::create(const table::Table& table,
                                         const predict::Selection& selection,
-                                        std::int64_t most_models) {
+                                        std::int64_t max_models) {
   UnseenByFit unseen;
   if (!selection.fit) return unseen;
   OPLAT_TRY(load, predict::load_of_models(table, selection));
-  if (load.timings > most_models) return unseen;
+  if (load.timings > max_models) return unseen;
   predict::FitRequest how;
   how.groups = selection.fit->groups;
   OPLAT_TRY(models, predict::LeaveOneOut::prepare(table, selection, std::move(how)));

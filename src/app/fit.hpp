@@ -71,7 +71,7 @@ class UnseenByFit {
  public:
   /// Of a table with more models than that, the fit stays as it is: one is little of it.
   static Result<UnseenByFit> create(const table::Table& table, const predict::Selection& selection,
-                                    std::int64_t most_models);
+                                    std::int64_t max_models);
   /// Rows as `selection` of create(), with another fit if the table has measured this model, or
   /// without one if it is the only one. All other rows and models keep the fit that they have.
   [[nodiscard]] predict::Selection selection_for(predict::Selection selection,

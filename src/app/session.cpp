@@ -114,10 +114,10 @@ std::vector<std::string> changes(const Session& session, const runtimes::Hello& 
 /// The request's threads and CPU, checked against the machine.
 Status apply_threads(const RuntimeRequest& request, const runtimes::Hello& hello,
                      table::Setting& setting) {
-  if (request.threads > hello.most_threads) {
+  if (request.threads > hello.max_threads) {
     return fail(Code::Usage, "--threads {}: {} has {} CPUs; use at most one thread per CPU",
                 request.threads, request.remote ? "the worker's machine" : "this machine",
-                hello.most_threads);
+                hello.max_threads);
   }
   if (request.cpu && request.threads > 1)
     return fail(Code::Usage, "--cpu pins the worker to one CPU; use it with --threads 1");

@@ -43,8 +43,8 @@ class SharedBudget {
     const double share = (*seconds_ - spent) / static_cast<double>(left_);
     left_ = std::max<std::size_t>(1, left_ - 1);
     // A budget that is over still measures one block of what has none.
-    constexpr double kLeast = 0.001;
-    return std::max(share, kLeast);
+    constexpr double kMin = 0.001;
+    return std::max(share, kMin);
   }
 
  private:

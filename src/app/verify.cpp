@@ -70,11 +70,11 @@ Status check_installed(const table::Table& table, const table::Setting& setting,
                 "with the installed one: oplat profile",
                 path, hello.runtime, base::printable(setting.version), hello.version);
   }
-  if (setting.threads > hello.most_threads) {
+  if (setting.threads > hello.max_threads) {
     return fail(Code::Refused,
                 "{}: its times were measured with {} threads, but this machine has {} CPUs; choose "
                 "others with --threads",
-                path, setting.threads, hello.most_threads);
+                path, setting.threads, hello.max_threads);
   }
   if (std::find(hello.precisions.begin(), hello.precisions.end(), setting.precision) ==
           hello.precisions.end() &&

@@ -60,11 +60,11 @@ class ByteReader {
     at_ += size;
     return value;
   }
-  /// A count of things of at least `least_bytes` each: never more than the bytes that are left can
+  /// A count of things of at least `min_bytes` each: never more than the bytes that are left can
   /// hold.
-  std::size_t count(std::size_t least_bytes) {
+  std::size_t count(std::size_t min_bytes) {
     const std::uint64_t value = u64();
-    if (!ok_ || value > left() / least_bytes) {
+    if (!ok_ || value > left() / min_bytes) {
       ok_ = false;
       return 0;
     }

@@ -93,12 +93,12 @@ bool lies_in(const fs::path& path, const fs::path& folder) {
 
 }  // namespace
 
-Result<std::string> read_file(const fs::path& path, std::uint64_t most_bytes) {
+Result<std::string> read_file(const fs::path& path, std::uint64_t max_bytes) {
   std::uint64_t size = 0;
   OPLAT_TRY(fd, open_regular(path, size));
   const Descriptor file(fd);
-  if (size > most_bytes) {
-    return fail(Code::Input, "{}: has {} bytes; the limit is {}", path.string(), size, most_bytes);
+  if (size > max_bytes) {
+    return fail(Code::Input, "{}: has {} bytes; the limit is {}", path.string(), size, max_bytes);
   }
   std::string bytes;
   bytes.reserve(static_cast<std::size_t>(size));
@@ -106,11 +106,11 @@ Result<std::string> read_file(const fs::path& path, std::uint64_t most_bytes) {
   // A file may grow while it is read: the bound holds for what arrives, not for what was announced.
   OPLAT_CHECK(read_pieces(path, file.get(), buffer, [&](std::string_view piece) {
     bytes += piece;
-    return bytes.size() <= most_bytes;
+    return bytes.size() <= max_bytes;
   }));
-  if (bytes.size() > most_bytes)
+  if (bytes.size() > max_bytes)
     return fail(Code::Input, "{}: grew beyond {} bytes while it was read", path.string(),
-                most_bytes);
+                max_bytes);
   return bytes;
 }
 

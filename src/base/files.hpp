@@ -16,9 +16,9 @@
 namespace oplat::base {
 
 /// The whole file. Code::Input if it is missing, no regular file, unreadable, or larger than
-/// `most_bytes`.
+/// `max_bytes`.
 Result<std::string> read_file(const std::filesystem::path& path,
-                              std::uint64_t most_bytes = std::uint64_t{4} << 30);
+                              std::uint64_t max_bytes = std::uint64_t{4} << 30);
 /// Writes next to `path` and renames over it, so that a reader sees the old bytes or the new; of a
 /// symbolic link, what it names. Pipes and devices are written into. Code::Write on failure.
 Status write_file(const std::filesystem::path& path, std::string_view bytes);

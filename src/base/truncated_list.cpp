@@ -9,7 +9,7 @@ namespace oplat::base {
 
 void TruncatedList::add(std::string line) {
   ++count_;
-  if (lines_.size() < most_) lines_.push_back(std::move(line));
+  if (lines_.size() < max_) lines_.push_back(std::move(line));
 }
 
 std::string TruncatedList::text() const {

@@ -11,7 +11,7 @@ namespace oplat::base {
 class TruncatedList {
  public:
   /// Tells `most` of them.
-  explicit TruncatedList(std::size_t most) : most_(most) {}
+  explicit TruncatedList(std::size_t most) : max_(most) {}
   void add(std::string line);
   [[nodiscard]] std::size_t count() const { return count_; }
   /// Each on an indented line of its own behind a line end, then how many more there are; empty
@@ -19,7 +19,7 @@ class TruncatedList {
   [[nodiscard]] std::string text() const;
 
  private:
-  std::size_t most_;
+  std::size_t max_;
   std::size_t count_ = 0;
   std::vector<std::string> lines_;
 };

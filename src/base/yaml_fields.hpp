@@ -31,10 +31,10 @@ inline Result<std::int64_t> number_of(std::string_view file, const Yaml& node,
   return *number;
 }
 
-/// One number or a list of at most `most_count` different ones.
+/// One number or a list of at most `max_count` different ones.
 inline Result<std::vector<std::int64_t>> numbers_of(std::string_view file, const Yaml& node,
                                                     std::string_view what, Bounds bounds,
-                                                    std::size_t most_count) {
+                                                    std::size_t max_count) {
   std::vector<std::int64_t> numbers;
   if (node.list() == nullptr) {
     OPLAT_TRY(number, number_of(file, node, what, bounds));
@@ -48,9 +48,9 @@ inline Result<std::vector<std::int64_t>> numbers_of(std::string_view file, const
         return fail(Code::Input, "{}:{}: {} lists {} twice", file, one.line, what, number);
     }
     numbers.push_back(number);
-    if (numbers.size() > most_count)
+    if (numbers.size() > max_count)
       return fail(Code::Input, "{}:{}: {} lists more than {} numbers", file, one.line, what,
-                  most_count);
+                  max_count);
   }
   if (numbers.empty())
     return fail(Code::Input, "{}:{}: {} is an empty list", file, node.line, what);

@@ -13,8 +13,8 @@ namespace {
 
 struct Stage {
   double height;
-  double least_channels;
-  double most_channels;
+  double min_channels;
+  double max_channels;
   int convolutions;
 };
 constexpr std::array<Stage, 4> kStages{
@@ -27,8 +27,8 @@ bool fits(const ir::Description& row, const Stage& stage) {
   const double height = row.numbers[ir::kConvHeight];
   const double channels = row.numbers[ir::kConvOutChannels];
   return (kernel == 1 || kernel == 3) && height >= stage.height / kFactor &&
-         height <= stage.height * kFactor && channels >= stage.least_channels &&
-         channels <= stage.most_channels;
+         height <= stage.height * kFactor && channels >= stage.min_channels &&
+         channels <= stage.max_channels;
 }
 
 }  // namespace

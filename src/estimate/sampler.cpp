@@ -17,7 +17,7 @@
 namespace oplat::estimate {
 namespace {
 
-constexpr std::size_t kMostExactOfRound = 4500;
+constexpr std::size_t kMaxExactOfRound = 4500;
 constexpr std::size_t kMaxAtRandom = 500;
 /// Chosen by variance: all up to two thirds of the budget, but not so many that choosing takes
 /// longer than measuring.
@@ -255,7 +255,7 @@ Gaussian::Options smooth_options(const LearnRequest& request) {
   options.rows_of_kernel = kRowsOfKernel;
   options.leave_out = false;
   // A round is chosen while the device waits.
-  options.most_exact = kMostExactOfRound;
+  options.max_exact = kMaxExactOfRound;
   return options;
 }
 

@@ -69,7 +69,7 @@ bool sizes_unknown(const ir::Key& key) {
   return false;
 }
 
-double least_operations(const ir::Key& key, double flops, const ir::Catalogue& catalogue) {
+double min_operations(const ir::Key& key, double flops, const ir::Catalogue& catalogue) {
   const auto description = ir::describe(key, catalogue);
   if (!description || !description->contraction) return flops;
   const ir::Contraction& product = *description->contraction;
@@ -99,7 +99,7 @@ Facts facts_of(const CheckedRow& row, const ir::Catalogue& catalogue) {
     }
   }
   const ir::Work work = ir::moved_work(*key, catalogue);
-  if (work.flops && *work.flops > 0) facts.flops = least_operations(*key, *work.flops, catalogue);
+  if (work.flops && *work.flops > 0) facts.flops = min_operations(*key, *work.flops, catalogue);
   const ir::OperatorInfo* info = catalogue.find(key->domain, key->op);
   const bool still = info != nullptr && (ir::is_view(*key, catalogue) || info->moves_little);
   if (!still && work.complete && work.bytes() > 0) facts.bytes = work.bytes();

@@ -8,21 +8,21 @@
 namespace oplat::measure {
 
 std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& rule) {
-  if (2 * kernel_ns > rule.most_call_ns || rule.most_copies < 2) return 1;
+  if (2 * kernel_ns > rule.max_call_ns || rule.max_copies < 2) return 1;
   const auto copies_within = [&](double ns, double most) {
     return kernel_ns * most <= ns ? most : std::floor(ns / kernel_ns);
   };
   const double allowed =
-      std::max(2.0, copies_within(rule.most_call_ns, static_cast<double>(rule.most_copies)));
+      std::max(2.0, copies_within(rule.max_call_ns, static_cast<double>(rule.max_copies)));
   if (state == CacheState::Cold) {
     const auto k = static_cast<std::int64_t>(allowed);
-    return std::clamp(k, rule.cold_least, rule.cold_most);
+    return std::clamp(k, rule.cold_min, rule.cold_max);
   }
   // One more than the difference needs, since the slope is over k - 1 copies.
-  const double needed = kernel_ns * (allowed - 1) <= rule.least_difference_ns
+  const double needed = kernel_ns * (allowed - 1) <= rule.min_difference_ns
                             ? allowed
-                            : std::ceil(rule.least_difference_ns / kernel_ns) + 1;
-  const auto least = std::min(static_cast<double>(rule.least_copies), allowed);
+                            : std::ceil(rule.min_difference_ns / kernel_ns) + 1;
+  const auto least = std::min(static_cast<double>(rule.min_copies), allowed);
   return static_cast<std::int64_t>(std::clamp(needed, least, allowed));
 }
 
@@ -37,7 +37,7 @@ std::optional<std::int64_t> more_copies(std::int64_t copies, CacheState state,
                                         const CopyRule& rule) {
   // A cold slope that failed with eight copies may have twice as many: the bound of eight is about
   // cost, not validity.
-  const std::int64_t most = state == CacheState::Cold ? 2 * rule.cold_most : rule.most_copies;
+  const std::int64_t most = state == CacheState::Cold ? 2 * rule.cold_max : rule.max_copies;
   const std::int64_t more = std::min(4 * copies, most);
   if (more <= copies) return std::nullopt;
   return more;

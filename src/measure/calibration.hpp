@@ -10,12 +10,12 @@
 namespace oplat::measure {
 
 struct CopyRule {
-  double least_difference_ns = 200e3;  ///< of Tk - T1, so that the timer's error is below 0.02 %
-  double most_call_ns = 50e6;          ///< of Tk
-  std::int64_t least_copies = 2;
-  std::int64_t most_copies = 256;  ///< 1: a single call
-  std::int64_t cold_least = 4;  ///< copies with weights of their own cost memory and time to build
-  std::int64_t cold_most = 8;
+  double min_difference_ns = 200e3;  ///< of Tk - T1, so that the timer's error is below 0.02 %
+  double max_call_ns = 50e6;         ///< of Tk
+  std::int64_t min_copies = 2;
+  std::int64_t max_copies = 256;  ///< 1: a single call
+  std::int64_t cold_min = 4;  ///< copies with weights of their own cost memory and time to build
+  std::int64_t cold_max = 8;
   std::int64_t chain_copies =
       16;  ///< of a hot chain: each lies elsewhere in memory, and a kernel's time depends on that
   double chain_call_ns = 10e6;  ///< of Tk, beyond which fewer have to do

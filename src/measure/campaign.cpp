@@ -68,7 +68,7 @@ class CampaignRun {
         rows_(std::move(rows)),
         pool_(factory, std::max<std::int64_t>(request.keys_per_process, 1), next_process()),
         store_(table, device, setting, request.stop),
-        forecast_(request.stop.least_blocks),
+        forecast_(request.stop.min_blocks),
         priority_(request.models, request.networks),
         started_(now()) {}
 
@@ -131,7 +131,7 @@ class CampaignRun {
   Priority priority_;
   double started_;
   measure::EmptyCall empty_call_;
-  std::optional<double> least_call_ns_;         ///< of a short kernel in one of its blocks
+  std::optional<double> min_call_ns_;           ///< of a short kernel in one of its blocks
   std::optional<double> stored_empty_call_ns_;  ///< the shortest of earlier campaigns
   double empty_call_due_ = 0;                   ///< when it is timed again
   table::Campaign campaign_;
@@ -300,7 +300,7 @@ Result<Measured> CampaignRun::measure_kernel(measure::KernelRunner& runner,
   block.state = row.state;
   block.seed = base::mix_seed(request_.seed, row.seed());
   block.empty_call_ns = campaign_.empty_call_ns;
-  block.brief = request_.stop.most_blocks == 1;
+  block.brief = request_.stop.max_blocks == 1;
   if (!row.blocks.empty()) {
     block.expected_ns = row.blocks.front().value_ns;
     const std::int64_t stored = row.method.copies;
@@ -386,7 +386,7 @@ Status CampaignRun::take(CampaignRow& row, Measured measured, std::int64_t pass)
     good->block.process = pool_.process();
     ++blocks_;
     if (good->call_ns && *good->call_ns > 0)
-      least_call_ns_ = std::min(*good->call_ns, least_call_ns_.value_or(*good->call_ns));
+      min_call_ns_ = std::min(*good->call_ns, min_call_ns_.value_or(*good->call_ns));
     if (is_loaded(good->block)) ++row.loaded_blocks;
     std::set<std::string> flags(row.method.flags.begin(), row.method.flags.end());
     flags.insert(good->method.flags.begin(), good->method.flags.end());
@@ -507,8 +507,8 @@ Status CampaignRun::settle_empty_call(const std::optional<double>& fastest_ns) {
   // Blocks of short kernels hold a call each. The least of many is not exact, so it counts only
   // where it is plain that a neighbour was there whenever the empty call was timed.
   constexpr double kPlain = 1.15;
-  if (!alone && least_call_ns_ && *campaign_.empty_call_ns > kPlain * *least_call_ns_)
-    campaign_.empty_call_ns = least_call_ns_;
+  if (!alone && min_call_ns_ && *campaign_.empty_call_ns > kPlain * *min_call_ns_)
+    campaign_.empty_call_ns = min_call_ns_;
   if (timed && !alone)
     progress_.notice(
         fmt::format("the empty call, {}, was always timed on a core that another "
@@ -553,7 +553,7 @@ Result<Summary> CampaignRun::run() {
   summary.processes = pool_.started();
   summary.seconds = elapsed();
   summary.waited_seconds = pool_.waited_seconds();
-  summary.min_passes = request_.stop.least_blocks;
+  summary.min_passes = request_.stop.min_blocks;
   summary.target_error = request_.stop.half_width;
   summary.first_pass_seconds = forecast_.first_pass_left(rows_.all);
   summary.more_seconds = forecast_.seconds_left(rows_.all);

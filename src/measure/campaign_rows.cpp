@@ -56,11 +56,11 @@ void take_over(CampaignRow& row, const table::Outcome& outcome, const table::Met
   if (row.method.has(table::kUnderLoad)) {
     row.untold_blocks = std::count_if(row.blocks.begin(), row.blocks.end(),
                                       [](const table::Block& block) { return !block.other_load; });
-    if (request.retry_loaded) row.least_blocks = row.clearing_blocks();
+    if (request.retry_loaded) row.min_blocks = row.clearing_blocks();
   }
   // Two blocks that had their core alone decide (stopping.cpp).
   if (request.retry_loaded && method.has(table::kNeverQuiet))
-    row.least_blocks = std::max(row.least_blocks, row.attempts() + 2);
+    row.min_blocks = std::max(row.min_blocks, row.attempts() + 2);
   const bool failed_later = row.method.has(kFailedLater);
   if (failed_later && request.retry_refused) std::erase(row.method.flags, kFailedLater);
   row.finished = failed_later && !request.retry_refused;
@@ -99,9 +99,9 @@ Status load_models(std::vector<CampaignRow>& rows, const CampaignRequest& reques
       row.stored_inferences = stored.row.inferences;
       // Blocks of earlier versions of oplat say nothing of single inferences: as many that do as a
       // row has at least are measured, in this campaign and those that go on after it.
-      const std::int64_t lacking = request.stop.least_blocks - blocks_with_inferences(row);
+      const std::int64_t lacking = request.stop.min_blocks - blocks_with_inferences(row);
       if (request.need_inferences && row.attempts() > 0 && lacking > 0)
-        row.least_blocks = std::max(row.least_blocks, row.attempts() + lacking);
+        row.min_blocks = std::max(row.min_blocks, row.attempts() + lacking);
     }
   }
   return {};
@@ -156,7 +156,7 @@ void add_kernel(std::vector<CampaignRow>& rows, const std::string& text, const i
 bool is_loaded(const table::Block& block) { return block.other_load.value_or(0) >= kLoadOfOthers; }
 
 void CampaignRow::judge(const measure::Assessment& assessment) {
-  expected_blocks = std::max(assessment.expected_blocks, least_blocks);
+  expected_blocks = std::max(assessment.expected_blocks, min_blocks);
   precise = assessment.precise;
   if (assessment.done && !lacks_quiet_blocks()) finished = true;
 }

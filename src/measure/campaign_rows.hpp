@@ -40,7 +40,7 @@ struct CampaignRow {
   std::int64_t loaded_blocks = 0;    ///< during which other programs kept a good part of a CPU busy
   std::int64_t untold_blocks =
       0;  ///< of a row flagged as under load, by an oplat that did not record which were
-  std::int64_t least_blocks =
+  std::int64_t min_blocks =
       0;  ///< that the row gets in any case: a loaded one that is to be measured again
   double cost_seconds = 0;  ///< of all its blocks of this run
   std::int64_t cost_blocks = 0;
@@ -51,7 +51,7 @@ struct CampaignRow {
   [[nodiscard]] std::int64_t clearing_blocks() const {
     return 3 * loaded_blocks + 2 * untold_blocks;
   }
-  [[nodiscard]] bool lacks_quiet_blocks() const { return attempts() < least_blocks; }
+  [[nodiscard]] bool lacks_quiet_blocks() const { return attempts() < min_blocks; }
   /// Takes over what its blocks, all of them, amount to.
   void judge(const measure::Assessment& assessment);
   [[nodiscard]] std::uint64_t seed() const;

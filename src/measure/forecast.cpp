@@ -28,7 +28,7 @@ double Forecast::cost(const CampaignRow& row) const {
 
 double Forecast::blocks_left(const CampaignRow& row) const {
   if (row.finished) return 0;
-  const std::int64_t wanted = std::max(least_blocks_, row.expected_blocks);
+  const std::int64_t wanted = std::max(min_blocks_, row.expected_blocks);
   const auto blocks = static_cast<double>(std::max<std::int64_t>(wanted - row.attempts(), 1));
   return row.demand == RowDemand::Unknown ? blocks / 2 : blocks;
 }
@@ -50,7 +50,7 @@ double Forecast::first_pass_left(std::span<const CampaignRow> rows) const {
 
 std::int64_t Forecast::model_blocks_lacking(const CampaignRow& row) const {
   if (row.kind != RowKind::Model || row.finished) return 0;
-  return std::max<std::int64_t>(least_blocks_ - row.attempts(), 0);
+  return std::max<std::int64_t>(min_blocks_ - row.attempts(), 0);
 }
 
 double Forecast::models_left(std::span<const CampaignRow> rows) const {

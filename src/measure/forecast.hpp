@@ -12,7 +12,7 @@ namespace oplat::measure {
 
 class Forecast {
  public:
-  explicit Forecast(std::int64_t least_blocks) : least_blocks_(least_blocks) {}
+  explicit Forecast(std::int64_t min_blocks) : min_blocks_(min_blocks) {}
 
   /// Notes what a block of `row` took, opening and waiting included.
   void add(CampaignRow& row, double seconds);
@@ -31,7 +31,7 @@ class Forecast {
   [[nodiscard]] double cost(const CampaignRow& row) const;
 
  private:
-  std::int64_t least_blocks_;
+  std::int64_t min_blocks_;
   std::array<double, 3> seconds_{};  ///< by kind
   std::array<double, 3> blocks_{};
 };

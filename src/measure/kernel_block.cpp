@@ -100,7 +100,7 @@ BlockRequest block_of(const KernelBlockRequest& request, std::vector<Handle> han
   BlockRequest block;
   block.handles = std::move(handles);
   block.duration = (state.kind == CacheState::Cold ? kColdBlock : kBlock) / part_of(request);
-  block.least_rounds = kMinRounds;
+  block.min_rounds = kMinRounds;
   block.scrub_bytes = state.scrub_bytes;
   block.scrub_threads = request.setting.threads;
   block.core_exclusive = request.setting.threads == 1;
@@ -161,7 +161,7 @@ Result<TimedOutcome> estimate_call(KernelRunner& runner, const KernelBlockReques
   BlockRequest block;
   block.handles = {one};
   block.duration = kCalibration / part_of(request);
-  block.least_rounds = 1;
+  block.min_rounds = 1;
   block.warmup_rounds = 1;
   block.scrub_bytes = request.state.scrub_bytes;
   block.scrub_threads = request.setting.threads;
@@ -184,7 +184,7 @@ std::optional<std::int64_t> next_copies(const KernelBlockRequest& request, const
   // T1 held more fixed cost than was known when k was chosen; the slope, unlike T1, does not
   // contain it.
   const bool small =
-      kind == CacheState::Hot && timed.k_ns - timed.one_ns < rule.least_difference_ns / 2;
+      kind == CacheState::Hot && timed.k_ns - timed.one_ns < rule.min_difference_ns / 2;
   if (request.copies || !small) return std::nullopt;
   const std::int64_t wanted = choose_copies(value, kind, rule);
   return wanted > copies ? std::optional(wanted) : std::nullopt;
@@ -207,7 +207,7 @@ Result<Handled> open_many(KernelRunner& runner, const KernelBlockRequest& reques
 }
 
 /// Of longer kernels, what is not known of the slope is too much of a call.
-constexpr double kMostForACallNs = 1000;
+constexpr double kMaxForACallNs = 1000;
 
 /// Tk next to T1, a second time with more copies where the first gave no usable slope.
 Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRequest& request,
@@ -244,7 +244,7 @@ Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRe
     }
     if (value > 0) {
       KernelBlock result = finished(timed, value, copies, many.topology());
-      if (value <= kMostForACallNs) result.call_ns = timed.one_ns - value;
+      if (value <= kMaxForACallNs) result.call_ns = timed.one_ns - value;
       return KernelBlockOutcome(std::move(result));
     }
     return KernelBlockOutcome(
@@ -275,23 +275,23 @@ CopyRule rule_for(const KernelBlockRequest& request, double kernel_ns, const Cop
   if (request.state.kind != CacheState::Hot) return rule;
   const auto key = ir::parse(request.key);
   if (!key) return rule;
-  const auto most_of = [](double bytes) {
+  const auto max_of = [](double bytes) {
     return static_cast<std::int64_t>(bytes > 0 ? std::clamp(kHotBytes / bytes, 2.0, 1048576.0)
                                                : 1048576.0);
   };
   const double parameters = ir::parameter_bytes(key->attributes);
   CopyRule limited = rule;
-  limited.most_copies = std::min(limited.most_copies, most_of(parameters));
+  limited.max_copies = std::min(limited.max_copies, max_of(parameters));
   limited.chain_copies =
-      std::min(limited.chain_copies, most_of(parameters + bytes_left_over(*key)));
+      std::min(limited.chain_copies, max_of(parameters + bytes_left_over(*key)));
   if (!ir::is_quicker_on_repeated_data(*key)) return limited;
   if (kernel_ns > kLongForACallNs) {
-    limited.most_copies = 1;
+    limited.max_copies = 1;
     return limited;
   }
   const double own = parameters + ir::work(*key, ir::Catalogue::own()).bytes_in;
-  limited.most_copies = std::min(limited.most_copies, most_of(own));
-  limited.least_copies = std::min(kVariedCopies, limited.most_copies);
+  limited.max_copies = std::min(limited.max_copies, max_of(own));
+  limited.min_copies = std::min(kVariedCopies, limited.max_copies);
   return limited;
 }
 

@@ -63,8 +63,8 @@ struct Cores {
 struct BlockRequest {
   std::vector<Handle> handles;
   std::chrono::nanoseconds duration{100'000'000};
-  std::int64_t least_rounds = 3;
-  std::int64_t most_rounds = 100'000;
+  std::int64_t min_rounds = 3;
+  std::int64_t max_rounds = 100'000;
   std::int64_t warmup_rounds = 1;  ///< untimed rounds before the first
   std::int64_t scrub_bytes = 0;    ///< read before each timed call, outside the timer; 0: nothing
   std::int64_t scrub_threads =

@@ -5,7 +5,7 @@
 namespace oplat::measure {
 
 Result<measure::KernelRunner*> KernelRunnerPool::get() {
-  if (runner_ && uses_ >= most_uses_) discard();
+  if (runner_ && uses_ >= max_uses_) discard();
   if (!runner_) {
     auto made = (*factory_)();
     // A machine that is short of memory for a moment is the usual reason; one that cannot start a

@@ -18,7 +18,7 @@ class KernelRunnerPool {
   KernelRunnerPool(const RunnerFactory& factory, std::int64_t uses_per_process,
                    std::int64_t first_process)
       : factory_(&factory),
-        most_uses_(uses_per_process),
+        max_uses_(uses_per_process),
         first_(first_process),
         next_(first_process) {}
 
@@ -41,7 +41,7 @@ class KernelRunnerPool {
 
  private:
   const RunnerFactory* factory_;
-  std::int64_t most_uses_;
+  std::int64_t max_uses_;
   std::int64_t first_;
   std::int64_t next_;
   std::int64_t uses_ = 0;

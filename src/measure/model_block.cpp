@@ -17,8 +17,8 @@ BlockRequest first_call(Handle model) {
   BlockRequest block;
   block.handles = {model};
   block.duration = std::chrono::nanoseconds{1};
-  block.least_rounds = 1;
-  block.most_rounds = 1;
+  block.min_rounds = 1;
+  block.max_rounds = 1;
   block.warmup_rounds = 0;
   block.references = false;
   block.core_exclusive = false;
@@ -53,7 +53,7 @@ Result<ModelBlockOutcome> measure_model_block(KernelRunner& runner,
   BlockRequest block;
   block.handles = {model.id()};
   block.duration = kModelBlock;
-  block.least_rounds = kMinCalls;
+  block.min_rounds = kMinCalls;
   block.core_exclusive = request.setting.threads == 1;
   block.cores_distinct = request.setting.threads;
   OPLAT_TRY(calls, checked_block(runner, block));

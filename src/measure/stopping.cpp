@@ -45,12 +45,12 @@ constexpr std::int64_t kMinExtrapolated = 4;
 std::int64_t expected_blocks(std::int64_t blocks, const Assessment& assessment,
                              const std::optional<double>& width, const StopRule& rule) {
   if (assessment.done) return blocks;
-  if (!width || blocks < kMinExtrapolated) return std::max(rule.least_blocks, blocks + 1);
+  if (!width || blocks < kMinExtrapolated) return std::max(rule.min_blocks, blocks + 1);
   const double ratio = *width / rule.target(assessment.timing->median_ns);
   const double wanted = std::ceil(static_cast<double>(blocks) * ratio * ratio);
-  const auto least = static_cast<double>(std::max(rule.least_blocks, blocks + 1));
+  const auto least = static_cast<double>(std::max(rule.min_blocks, blocks + 1));
   return static_cast<std::int64_t>(
-      std::min(std::max(wanted, least), std::max(least, static_cast<double>(rule.most_blocks))));
+      std::min(std::max(wanted, least), std::max(least, static_cast<double>(rule.max_blocks))));
 }
 
 /// How much a block was disturbed: not at all, by so many stolen ticks, or by something that has no
@@ -165,12 +165,12 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
       light < kMinLightBlocks && light < static_cast<std::int64_t>(kept.size());
   if (never_quiet) result.flags.emplace_back(table::kNeverQuiet);
   std::optional<double> width;
-  const bool spent = static_cast<std::int64_t>(blocks.size()) >= rule.most_blocks;
+  const bool spent = static_cast<std::int64_t>(blocks.size()) >= rule.max_blocks;
   if (result.timing) {
     const table::Timing& timing = *result.timing;
     width = relative_half_width({timing.ci_low_ns, timing.ci_high_ns}, timing.median_ns);
     // Where no more blocks are allowed, those that had to be left out are not asked for.
-    const std::int64_t least = (never_quiet ? kLoudFactor : 1) * rule.least_blocks;
+    const std::int64_t least = (never_quiet ? kLoudFactor : 1) * rule.min_blocks;
     const bool enough = spent || timing.blocks >= least;
     result.precise = enough && width && *width <= rule.target(timing.median_ns);
     std::vector<double> values;

@@ -23,7 +23,7 @@ void count(Counts& counts, const CampaignRow& row, const measure::StopRule& rule
     ++counts.left;
   } else if (row.precise) {
     ++counts.precise;
-  } else if (row.attempts() >= rule.least_blocks) {
+  } else if (row.attempts() >= rule.min_blocks) {
     ++counts.wide;
   } else {
     ++counts.few;

@@ -85,8 +85,8 @@ Result<Verification> verify(const VerifyRequest& request, const std::vector<Veri
   campaign.models.clear();
   campaign.keys.clear();
   campaign.retry_refused = false;
-  campaign.stop.least_blocks = kMinBlocks;
-  campaign.stop.most_blocks = kMaxBlocks;
+  campaign.stop.min_blocks = kMinBlocks;
+  campaign.stop.max_blocks = kMaxBlocks;
   std::unordered_set<std::string> seen;
   for (const VerifyRow& row : rows) {
     if (seen.insert(row.key).second) campaign.keys.push_back(row.key);

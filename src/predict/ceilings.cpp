@@ -276,10 +276,10 @@ CeilingRows& CeilingRows::operator=(CeilingRows&&) noexcept = default;
 CeilingRows::~CeilingRows() = default;
 
 Result<CeilingRows> CeilingRows::read(const table::Table& table, const Selection& selection,
-                                      std::int64_t most_rows) {
+                                      std::int64_t max_rows) {
   auto impl = std::make_unique<Impl>(selection);
   OPLAT_CHECK(impl->shared.add_rows_of(table, plan::kDispatchKey));
-  OPLAT_CHECK(sample(table, most_rows, impl->shared));
+  OPLAT_CHECK(sample(table, max_rows, impl->shared));
   return CeilingRows(std::move(impl));
 }
 
@@ -292,8 +292,8 @@ Result<Ceilings> CeilingRows::of(const table::Table& table, const Prediction& pr
 }
 
 Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection,
-                               const Prediction& prediction, std::int64_t most_rows) {
-  OPLAT_TRY(rows, CeilingRows::read(table, selection, most_rows));
+                               const Prediction& prediction, std::int64_t max_rows) {
+  OPLAT_TRY(rows, CeilingRows::read(table, selection, max_rows));
   return rows.of(table, prediction);
 }
 

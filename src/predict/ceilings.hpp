@@ -65,10 +65,10 @@ inline constexpr std::int64_t kMaxSampledRows = 256;
 /// are read and parsed once.
 class CeilingRows {
  public:
-  /// The rows of plan::kDispatchKey, and at most `most_rows` others spread evenly over the table,
+  /// The rows of plan::kDispatchKey, and at most `max_rows` others spread evenly over the table,
   /// those of the selection.
   static Result<CeilingRows> read(const table::Table& table, const Selection& selection,
-                                  std::int64_t most_rows = kMaxSampledRows);
+                                  std::int64_t max_rows = kMaxSampledRows);
   CeilingRows(CeilingRows&&) noexcept;
   CeilingRows& operator=(CeilingRows&&) noexcept;
   ~CeilingRows();
@@ -84,7 +84,7 @@ class CeilingRows {
 /// CeilingRows of one prediction.
 Result<Ceilings> find_ceilings(const table::Table& table, const Selection& selection,
                                const Prediction& prediction,
-                               std::int64_t most_rows = kMaxSampledRows);
+                               std::int64_t max_rows = kMaxSampledRows);
 
 /// The type that decides how fast a kernel multiplies: that of its first weights of two dimensions
 /// or more, else of its first operand; u8 counts as i8. Nothing: no operands.

@@ -137,7 +137,7 @@ void say_value_costs(Prediction& prediction) {
 /// Rows that a profiled model contradicts.
 void say_unlike_in_model(Prediction& prediction) {
   const KernelPrediction* worst = nullptr;
-  double most_ns = 0;
+  double max_ns = 0;
   std::set<std::string_view> unlike;
   for (const KernelPrediction& kernel : prediction.kernels) {
     if (!kernel.in_model_ns || !kernel.latency_ns) continue;
@@ -145,9 +145,9 @@ void say_unlike_in_model(Prediction& prediction) {
     const double off_ns =
         static_cast<double>(kernel.count) * std::max(kernel.in_model_ns->high - *kernel.latency_ns,
                                                      *kernel.latency_ns - kernel.in_model_ns->low);
-    if (worst != nullptr && off_ns <= most_ns) continue;
+    if (worst != nullptr && off_ns <= max_ns) continue;
     worst = &kernel;
-    most_ns = off_ns;
+    max_ns = off_ns;
   }
   if (worst == nullptr) return;
   prediction.warnings.push_back(fmt::format(

@@ -84,9 +84,9 @@ class BlockLoop {
       : worker_(worker), request_(request), rounds_(request) {
     samples_.ns.resize(request.handles.size());
     const auto handles = static_cast<std::int64_t>(request.handles.size());
-    most_rounds_ = std::min(request.most_rounds, kMaxSamples / handles);
+    max_rounds_ = std::min(request.max_rounds, kMaxSamples / handles);
     if (worker.virtual_time())
-      most_rounds_ = std::min(most_rounds_, std::max(kVirtualRounds, request.least_rounds));
+      max_rounds_ = std::min(max_rounds_, std::max(kVirtualRounds, request.min_rounds));
   }
 
   BlockOutcome run() {
@@ -170,7 +170,7 @@ class BlockLoop {
     std::vector<double> usual_ns(request_.handles.size());
     const std::int64_t begin_ns = oplat_probe_now_ns();
     double elapsed_ns = 0;
-    for (std::int64_t round = 0; round < most_rounds_ && !rounds_.enough(elapsed_ns); ++round) {
+    for (std::int64_t round = 0; round < max_rounds_ && !rounds_.enough(elapsed_ns); ++round) {
       Looks looks;
       for (std::size_t i = 0; i < request_.handles.size(); ++i) {
         if (real && !scrub()) return table::Failed{scrub_error_};
@@ -227,7 +227,7 @@ class BlockLoop {
   Worker& worker_;
   const BlockRequest& request_;
   BlockSamples samples_;
-  std::int64_t most_rounds_ = 0;
+  std::int64_t max_rounds_ = 0;
   RoundsAlone rounds_;
   std::string scrub_error_;
   bool apart_ = true;  // as far as was looked

@@ -11,13 +11,13 @@ namespace oplat::runtimes {
 
 class LineBuffer {
  public:
-  explicit LineBuffer(std::size_t most_bytes) : most_bytes_(most_bytes) {}
+  explicit LineBuffer(std::size_t max_bytes) : max_bytes_(max_bytes) {}
 
   void add(std::string_view bytes) { bytes_.append(bytes); }
   /// The next whole line without its end.
   std::optional<std::string> take() {
     const std::size_t end = bytes_.find('\n', searched_);
-    if (end == std::string::npos || end > most_bytes_) {
+    if (end == std::string::npos || end > max_bytes_) {
       searched_ = bytes_.size();
       return std::nullopt;
     }
@@ -28,13 +28,13 @@ class LineBuffer {
   }
   /// Whether the line at the front is longer than allowed; take() then never gives it.
   [[nodiscard]] bool too_long() const {
-    return bytes_.size() > most_bytes_ && bytes_.find('\n') > most_bytes_;
+    return bytes_.size() > max_bytes_ && bytes_.find('\n') > max_bytes_;
   }
   [[nodiscard]] bool empty() const { return bytes_.empty(); }
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
 
  private:
-  std::size_t most_bytes_;
+  std::size_t max_bytes_;
   std::size_t searched_ = 0;  // no line ends before it
   std::string bytes_;
 };

@@ -53,7 +53,7 @@ constexpr GroupFiles kVersion1{"sys/fs/cgroup/memory", "memory.limit_in_bytes",
                                "memory.usage_in_bytes", "total_inactive_file "};
 constexpr GroupFiles kVersion2{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file "};
 
-void take_least(std::optional<std::int64_t>& least, std::optional<std::int64_t> bytes) {
+void take_min(std::optional<std::int64_t>& least, std::optional<std::int64_t> bytes) {
   if (bytes && (!least || *bytes < *least)) least = bytes;
 }
 
@@ -70,8 +70,8 @@ void take_groups(std::optional<std::int64_t>& least, const fs::path& root, const
     if (limit && used && *limit < kNoLimit) {
       const std::int64_t given_up =
           number_behind(small_file(folder / "memory.stat"), files.reclaimable).value_or(0);
-      take_least(least,
-                 std::max<std::int64_t>(0, *limit - std::max<std::int64_t>(0, *used - given_up)));
+      take_min(least,
+               std::max<std::int64_t>(0, *limit - std::max<std::int64_t>(0, *used - given_up)));
     }
     if (group.empty()) return;
     group = group.parent_path();

@@ -165,7 +165,7 @@ Json encode(const Hello& hello) {
           {"build", hello.build},
           {"options", std::move(options)},
           {"precisions", hello.precisions},
-          {"most_threads", hello.most_threads},
+          {"most_threads", hello.max_threads},
           {"device", encode_device(hello.device)},
           {"shared_file_system", hello.shared_file_system},
           {"rewrites_batch", hello.rewrites_batch},
@@ -186,7 +186,7 @@ Result<Hello> decode_hello(const Json& json) {
     fields.part("options", decode_option(value), hello.options[name]);
   });
   fields.texts("precisions", hello.precisions, Need::Optional);
-  fields.integer("most_threads", hello.most_threads, Need::Optional, 1, kMaxThreads);
+  fields.integer("most_threads", hello.max_threads, Need::Optional, 1, kMaxThreads);
   if (const Json* device = fields.find("device", Need::Required)) {
     fields.part("device", decode_device(*device), hello.device);
   }
@@ -428,8 +428,8 @@ void take_cores(Fields& fields, measure::Cores& to) {
 Json encode(const BlockRequest& request) {
   return {{"handles", request.handles},
           {"duration_ns", static_cast<std::int64_t>(request.duration.count())},
-          {"least_rounds", request.least_rounds},
-          {"most_rounds", request.most_rounds},
+          {"least_rounds", request.min_rounds},
+          {"most_rounds", request.max_rounds},
           {"warmup_rounds", request.warmup_rounds},
           {"scrub_bytes", request.scrub_bytes},
           {"scrub_threads", request.scrub_threads},
@@ -448,8 +448,8 @@ Result<BlockRequest> decode_block_request(const Json& json) {
   Fields fields(json, "block");
   fields.integers("handles", request.handles, Need::Required, 0, kAny, kMaxHandles);
   fields.integer("duration_ns", duration_ns, Need::Optional, 0, kMaxDurationNs);
-  fields.integer("most_rounds", request.most_rounds, Need::Optional, 1, kMaxRounds);
-  fields.integer("least_rounds", request.least_rounds, Need::Optional, 1, kMaxRounds);
+  fields.integer("most_rounds", request.max_rounds, Need::Optional, 1, kMaxRounds);
+  fields.integer("least_rounds", request.min_rounds, Need::Optional, 1, kMaxRounds);
   fields.integer("warmup_rounds", request.warmup_rounds, Need::Optional, 0, kMaxRounds);
   fields.integer("scrub_bytes", request.scrub_bytes, Need::Optional, 0, kMaxBytes);
   fields.integer("scrub_threads", request.scrub_threads, Need::Optional, 1, kMaxThreads);
@@ -464,9 +464,9 @@ Result<BlockRequest> decode_block_request(const Json& json) {
   request.duration = std::chrono::nanoseconds(duration_ns);
   request.max_wait = std::chrono::nanoseconds(patience_ns);
   const auto handles = static_cast<std::int64_t>(request.handles.size());
-  if (request.least_rounds > request.most_rounds)
+  if (request.min_rounds > request.max_rounds)
     fields.complain("least_rounds", "is above \"most_rounds\"");
-  if (handles > 0 && request.least_rounds > kMaxSamples / handles) {
+  if (handles > 0 && request.min_rounds > kMaxSamples / handles) {
     fields.complain("least_rounds",
                     fmt::format("asks for more than {} times in one answer", kMaxSamples));
   }

@@ -35,7 +35,7 @@ struct Hello {
   std::string build;
   std::map<std::string, SettingOption> options;  ///< of Setting::options
   std::vector<std::string> precisions;  ///< legal values of Setting::precision, default first
-  std::int64_t most_threads = 1;
+  std::int64_t max_threads = 1;
   table::Device device;
   bool shared_file_system = true;
   /// Version of the oplat whose harness serves the runtime; empty: a worker with a loop of its own.

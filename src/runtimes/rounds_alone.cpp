@@ -25,22 +25,22 @@ void RoundsAlone::add(double shared) {
 bool RoundsAlone::enough(double elapsed_ns) const {
   const auto rounds = static_cast<std::int64_t>(shared_.size());
   const auto duration_ns = static_cast<double>(request_.duration.count());
-  if (rounds < request_.least_rounds || elapsed_ns < duration_ns) return false;
+  if (rounds < request_.min_rounds || elapsed_ns < duration_ns) return false;
   if (elapsed_ns >= kPatience * duration_ns) return true;
   const double of_duration = static_cast<double>(rounds) * duration_ns / elapsed_ns;
   return static_cast<double>(alone_) >=
-         std::max(static_cast<double>(request_.least_rounds), kEnough * of_duration);
+         std::max(static_cast<double>(request_.min_rounds), kEnough * of_duration);
 }
 
 double RoundsAlone::keep(measure::BlockSamples& samples) const {
   const auto rounds = static_cast<std::int64_t>(shared_.size());
   if (alone_ == rounds) return 0;
   double most = kAlone;
-  const bool few = alone_ < std::min(request_.least_rounds, rounds);
+  const bool few = alone_ < std::min(request_.min_rounds, rounds);
   if (few) {
     std::vector<double> sorted = shared_;
     const auto least = static_cast<std::int64_t>(std::ceil(kEnough * static_cast<double>(rounds)));
-    const std::int64_t wanted = std::min(rounds, std::max(request_.least_rounds, least));
+    const std::int64_t wanted = std::min(rounds, std::max(request_.min_rounds, least));
     std::nth_element(sorted.begin(), sorted.begin() + (wanted - 1), sorted.end());
     most = sorted[static_cast<std::size_t>(wanted - 1)];
   }

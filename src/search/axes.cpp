@@ -20,8 +20,8 @@ Axes axes_of(const SpaceLatencies& latencies) {
     }
     axes.layers.push_back(i);
     choices.insert(layer.choices.begin(), layer.choices.end());
-    axes.most_in = std::max(axes.most_in, expanded[i].in_channels.size());
-    axes.most_out = std::max(axes.most_out, expanded[i].out_channels.size());
+    axes.max_in = std::max(axes.max_in, expanded[i].in_channels.size());
+    axes.max_out = std::max(axes.max_out, expanded[i].out_channels.size());
   }
   axes.choices.assign(choices.begin(), choices.end());
   return axes;

@@ -13,8 +13,8 @@ struct Axes {
   std::vector<std::size_t> layers;   ///< with a choice, in SearchSpace::layers
   std::vector<std::size_t> fixed;    ///< the others
   std::vector<std::size_t> choices;  ///< blocks that `layers` choose from, in SearchSpace::blocks
-  std::size_t most_in = 1;           ///< choices of channels that come into one of `layers`
-  std::size_t most_out = 1;
+  std::size_t max_in = 1;            ///< choices of channels that come into one of `layers`
+  std::size_t max_out = 1;
 };
 /// The same at every resolution: which blocks exist depends on strides and channels.
 Axes axes_of(const SpaceLatencies& latencies);

@@ -13,14 +13,14 @@ namespace {
 
 /// `LEAST to MOST` of a network's choices, and how many blocks there are.
 struct Extremes {
-  double least_ns = 0;
-  double most_ns = 0;
+  double min_ns = 0;
+  double max_ns = 0;
   std::size_t blocks = 0;
   std::size_t without = 0;  ///< blocks without a time
 };
 
 Extremes extremes_of(const ResolutionLatencies& timed) {
-  Extremes all{.least_ns = timed.overhead_ns, .most_ns = timed.overhead_ns};
+  Extremes all{.min_ns = timed.overhead_ns, .max_ns = timed.overhead_ns};
   for (const std::vector<CellLatency>& cells : timed.cells) {
     std::optional<double> low;
     std::optional<double> high;
@@ -31,8 +31,8 @@ Extremes extremes_of(const ResolutionLatencies& timed) {
       high = high ? std::max(*high, *cell.ns) : *cell.ns;
     }
     all.blocks += cells.size();
-    all.least_ns += low.value_or(0);
-    all.most_ns += high.value_or(0);
+    all.min_ns += low.value_or(0);
+    all.max_ns += high.value_or(0);
   }
   return all;
 }
@@ -70,7 +70,7 @@ std::vector<std::string> summary(const SpaceLatencies& latencies) {
     lines.push_back(fmt::format(
         "{} at {}: {} layers, {} blocks of {} distinct kernels; fastest choices {}, slowest {}{}",
         latencies.space.name, timed.expansion.resolution, timed.cells.size(), all.blocks,
-        timed.kernels.size(), base::duration_text(all.least_ns), base::duration_text(all.most_ns),
+        timed.kernels.size(), base::duration_text(all.min_ns), base::duration_text(all.max_ns),
         all.without > 0 ? fmt::format(" ({} blocks have no time)", all.without) : ""));
   }
   return lines;

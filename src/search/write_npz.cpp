@@ -19,8 +19,8 @@ class Grid {
  public:
   Grid(const SpaceLatencies& all, const Axes& axes)
       : choices_(axes.choices.size()),
-        in_(axes.most_in),
-        out_(axes.most_out),
+        in_(axes.max_in),
+        out_(axes.max_out),
         layers_(axes.layers.size()) {
     shape_ = {layers_, choices_};
     names_ = {"layer", "choice"};
@@ -134,13 +134,13 @@ void add_channels(const SpaceLatencies& all, const Axes& axes, Npz& npz) {
   std::vector<std::int64_t> out;
   for (const std::size_t layer : axes.layers) {
     const ExpandedLayer& expanded = all.resolutions.front().expansion.layers[layer];
-    for (std::size_t i = 0; i < axes.most_in; ++i)
+    for (std::size_t i = 0; i < axes.max_in; ++i)
       in.push_back(i < expanded.in_channels.size() ? expanded.in_channels[i] : 0);
-    for (std::size_t i = 0; i < axes.most_out; ++i)
+    for (std::size_t i = 0; i < axes.max_out; ++i)
       out.push_back(i < expanded.out_channels.size() ? expanded.out_channels[i] : 0);
   }
-  npz.add("in_channels", {axes.layers.size(), axes.most_in}, in);
-  npz.add("out_channels", {axes.layers.size(), axes.most_out}, out);
+  npz.add("in_channels", {axes.layers.size(), axes.max_in}, in);
+  npz.add("out_channels", {axes.layers.size(), axes.max_out}, out);
 }
 
 }  // namespace

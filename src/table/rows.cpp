@@ -183,8 +183,8 @@ Result<std::size_t> Table::count_kernels(const RowFilter& filter, std::size_t mo
             impl_->database->prepare("SELECT count(*) FROM (SELECT DISTINCT kernel FROM \"row\" "
                                      "WHERE " OPLAT_ROW_FILTER "LIMIT ?4)"));
   add_filter(statement, filter, settings);
-  constexpr std::size_t kMost = std::numeric_limits<std::int64_t>::max();
-  statement.add(static_cast<std::int64_t>(std::min(most, kMost)));
+  constexpr std::size_t kMax = std::numeric_limits<std::int64_t>::max();
+  statement.add(static_cast<std::int64_t>(std::min(most, kMax)));
   OPLAT_TRY(line, statement.step());
   if (!line) return impl_->database->corrupt("no number where one is expected");
   Cells cells(statement, "row");

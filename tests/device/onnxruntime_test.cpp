@@ -178,7 +178,7 @@ std::size_t threads_kept_on_one_cpu() {
 
 TEST_F(OnnxRuntime, ThreadsOfAPoolMayRunOnAnyCpuWhateverWasOpenedBefore) {
   NETWORK_OR_SKIP(path, "tiny_cnn");
-  if (std::thread::hardware_concurrency() < 2 || worker_->hello().most_threads < 2)
+  if (std::thread::hardware_concurrency() < 2 || worker_->hello().max_threads < 2)
     GTEST_SKIP() << "one CPU";
   OpenRequest kernel;
   kernel.key = "Relu/14{}(f32[64,64])->(f32[64,64])";

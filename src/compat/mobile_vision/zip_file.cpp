@@ -68,7 +68,7 @@ bool is_zip(std::string_view bytes) {
   return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");
 }
 
-Result<std::string> unzip(std::string_view bytes, std::string_view suffix, std::uint64_t most_bytes,
+Result<std::string> unzip(std::string_view bytes, std::string_view suffix, std::uint64_t max_bytes,
                           std::string_view shown) {
   OPLAT_TRY(archive, open_archive(bytes, shown));
   OPLAT_TRY(index, find_entry(archive.get(), suffix, shown));
@@ -85,8 +85,8 @@ Result<std::string> unzip(std::string_view bytes, std::string_view suffix, std::
       return fail(Code::Input, "{}: is damaged: {}", shown,
                   base::printable(zip_file_strerror(file.get())));
     if (got == 0) return content;
-    if (content.size() + static_cast<std::size_t>(got) > most_bytes) {
-      return fail(Code::Input, "{}: unpacks to more than {} bytes", shown, most_bytes);
+    if (content.size() + static_cast<std::size_t>(got) > max_bytes) {
+      return fail(Code::Input, "{}: unpacks to more than {} bytes", shown, max_bytes);
     }
     content.append(piece.data(), static_cast<std::size_t>(got));
   }

@@ -13,8 +13,8 @@ namespace oplat::compat::mobile_vision {
 /// Whether the bytes begin as a zip archive does.
 bool is_zip(std::string_view bytes);
 /// The one entry whose name ends in `suffix`. Code::Input if there is none or several, where it
-/// is larger than `most_bytes`, or damaged. `shown`: the archive, for messages.
-Result<std::string> unzip(std::string_view bytes, std::string_view suffix, std::uint64_t most_bytes,
+/// is larger than `max_bytes`, or damaged. `shown`: the archive, for messages.
+Result<std::string> unzip(std::string_view bytes, std::string_view suffix, std::uint64_t max_bytes,
                           std::string_view shown);
 
 }  // namespace oplat::compat::mobile_vision

@@ -45,7 +45,7 @@ std::vector<double> inner_levels(const Lines& lines, std::size_t axis, std::size
   std::vector<double> all;
   for (std::uint32_t slice = 0; !lines.sites().empty(); ++slice) {
     const auto own = lines.levels(slice, axis);
-    if (own.size() == lines.most_levels(axis)) {
+    if (own.size() == lines.max_levels(axis)) {
       all.assign(own.begin(), own.end());
       break;
     }

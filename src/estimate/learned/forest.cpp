@@ -61,12 +61,12 @@ Status Forest::add(const TrainedTree& tree) {
 }
 
 std::vector<float> Forest::columns_of(std::span<const float> features) const {
-  constexpr float kMost = std::numeric_limits<float>::infinity();
-  std::vector<float> columns(2 * features_ + 1, -kMost);
+  constexpr float kMax = std::numeric_limits<float>::infinity();
+  std::vector<float> columns(2 * features_ + 1, -kMax);
   for (std::size_t i = 0; i < features_; ++i) {
     const bool missing = std::isnan(features[i]);
-    columns[i] = missing ? -kMost : features[i];
-    columns[features_ + i] = missing ? kMost : features[i];
+    columns[i] = missing ? -kMax : features[i];
+    columns[features_ + i] = missing ? kMax : features[i];
   }
   return columns;
 }

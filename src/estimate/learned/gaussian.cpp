@@ -63,7 +63,7 @@ Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKe
   Gaussian model;
   model.kernel_ = std::move(kernel);
   model.mean_ = mean_of(y);
-  model.exact_ = y.size() <= options.most_exact;
+  model.exact_ = y.size() <= options.max_exact;
   model.slices_ = points.slices;
   model.families_ = points.families;
   model.at_ = points.at.cast<float>();
@@ -225,7 +225,7 @@ Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
   const auto between = [](double value, double low, double high) {
     return value >= low && value <= high;
   };
-  constexpr double kMost = 1e6;
+  constexpr double kMax = 1e6;
   Gaussian model;
   const std::uint32_t exact = reader.u32();
   model.exact_ = exact == 1;
@@ -233,18 +233,18 @@ Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
   model.kernel_.across = reader.f64();
   model.kernel_.apart = reader.f64();
   model.kernel_.noise = reader.f64();
-  if (!reader.ok() || exact > 1 || !between(model.mean_, -kMost, kMost) ||
+  if (!reader.ok() || exact > 1 || !between(model.mean_, -kMax, kMax) ||
       !between(model.kernel_.across, 0, 1) || !between(model.kernel_.apart, 0, 1) ||
-      !between(model.kernel_.noise, 0, kMost))
+      !between(model.kernel_.noise, 0, kMax))
     return broken("its kernel is damaged");
   const std::size_t columns = reader.count(8 * SmoothKernel::kParts);
   for (SmoothKernel::Part& part : model.kernel_.parts) {
     part.variance = reader.f64();
     part.weights.resize(static_cast<Index>(columns));
-    if (!between(part.variance, 1e-12, kMost)) return broken("a variance is out of range");
+    if (!between(part.variance, 1e-12, kMax)) return broken("a variance is out of range");
     for (double& weight : part.weights) {
       weight = reader.f64();
-      if (!between(weight, 0, kMost)) return broken("a weight is out of range");
+      if (!between(weight, 0, kMax)) return broken("a weight is out of range");
     }
   }
   const std::size_t rows = reader.count(4 + 4 + 8 + 4 * columns);
@@ -258,7 +258,7 @@ Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
     bool finite = std::isfinite(model.values_(row));
     for (Index d = 0; d < model.at_.cols(); ++d) {
       model.at_(row, d) = reader.f32();
-      finite = finite && std::abs(model.at_(row, d)) <= static_cast<float>(kMost);
+      finite = finite && std::abs(model.at_(row, d)) <= static_cast<float>(kMax);
     }
     if (!finite) return broken("a row holds a value that is not finite");
   }

@@ -5,7 +5,7 @@
 /// follow smooth trends rather than steps. A Gaussian process has both: its mean weighs rows by
 /// their similarity, and its variance grows with the distance to them. What counts as similar is a
 /// kernel (smooth_kernel.hpp), whose parameters are found by maximum likelihood on a sample of the
-/// rows. Exact answers cost the square of the number of rows, so that above `most_exact` rows only
+/// rows. Exact answers cost the square of the number of rows, so that above `max_exact` rows only
 /// the nearest count.
 ///
 /// docs/adr/0008 says why Eigen does the linear algebra.
@@ -35,7 +35,7 @@ class Gaussian {
     /// Rows that the kernel is learned from, chosen at random.
     std::size_t rows_of_kernel = 900;
     /// Up to so many rows an answer weighs all of them, above only the nearest.
-    std::size_t most_exact = 6000;
+    std::size_t max_exact = 6000;
     bool leave_out = true;  ///< whether left_out() is wanted
     /// Asked before each step of the search; false ends it, and what comes of it is of no use.
     std::function<bool()> go_on = {};

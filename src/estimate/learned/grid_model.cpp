@@ -124,7 +124,7 @@ SpreadOptions spread_options(PatternKind kind, std::uint64_t seed) {
     case PatternKind::Grid:
     case PatternKind::NoTwin:
       options.trees = 80;
-      options.most_leaves = 31;
+      options.max_leaves = 31;
       break;
     case PatternKind::Beyond:
       options.trees = 80;

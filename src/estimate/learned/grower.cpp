@@ -103,7 +103,7 @@ void Grower::fill(const Leaf& leaf) {
 void Grower::find_best(Leaf& leaf) {
   leaf.best = {};
   const auto all = static_cast<float>(leaf.weight);
-  const float least = options_.least_weight;
+  const float least = options_.min_weight;
   if (all < 2 * least) return;
   const auto all_sum = static_cast<float>(leaf.sum);
   const float base = all_sum * all_sum / (all + options_.l2);

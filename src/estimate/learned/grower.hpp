@@ -12,7 +12,7 @@ namespace oplat::estimate {
 
 struct GrowOptions {
   std::size_t leaves = 127;
-  float least_weight = 5;  ///< of a leaf
+  float min_weight = 5;  ///< of a leaf
   float l2 = 1;
 };
 

@@ -35,7 +35,7 @@ std::uint64_t hash_of(const Point& point, std::size_t axes) {
 }
 
 Lines::Lines(std::vector<Point> sites, std::size_t axes, std::size_t slices)
-    : sites_(std::move(sites)), axes_(axes), levels_(slices * axes), most_levels_(axes, 0) {
+    : sites_(std::move(sites)), axes_(axes), levels_(slices * axes), max_levels_(axes, 0) {
   struct OnLine {
     std::uint64_t line;
     Neighbour entry;
@@ -71,7 +71,7 @@ Lines::Lines(std::vector<Point> sites, std::size_t axes, std::size_t slices)
   for (std::size_t i = 0; i < levels_.size(); ++i) {
     std::sort(levels_[i].begin(), levels_[i].end());
     levels_[i].erase(std::unique(levels_[i].begin(), levels_[i].end()), levels_[i].end());
-    most_levels_[i % axes_] = std::max(most_levels_[i % axes_], levels_[i].size());
+    max_levels_[i % axes_] = std::max(max_levels_[i % axes_], levels_[i].size());
   }
 }
 

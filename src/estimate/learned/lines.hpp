@@ -49,7 +49,7 @@ class Lines {
   /// Coordinates measured anywhere in the slice, ascending.
   [[nodiscard]] std::span<const double> levels(std::uint32_t slice, std::size_t axis) const;
   /// Most levels that any slice has on the axis: 2 for a flag.
-  [[nodiscard]] std::size_t most_levels(std::size_t axis) const { return most_levels_[axis]; }
+  [[nodiscard]] std::size_t max_levels(std::size_t axis) const { return max_levels_[axis]; }
 
  private:
   struct Bucket {
@@ -65,7 +65,7 @@ class Lines {
   std::vector<Neighbour> entries_;           ///< by line, then by coordinate
   std::vector<Bucket> buckets_;              ///< open addressing, a power of two
   std::vector<std::vector<double>> levels_;  ///< slice * axes + axis
-  std::vector<std::size_t> most_levels_;
+  std::vector<std::size_t> max_levels_;
 };
 
 /// Sum over axes of a hash of each coordinate: that of a line is the sum without its axis.

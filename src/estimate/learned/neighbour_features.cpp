@@ -240,7 +240,7 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all,
       for (std::size_t second = first + 1; second < axes; ++second) {
         const std::uint32_t bits = (1U << first) | (1U << second);
         if (blindfold.levels != 0 && blindfold.levels != bits) continue;
-        if (lines_.most_levels(first) <= 2 || lines_.most_levels(second) <= 2) continue;
+        if (lines_.max_levels(first) <= 2 || lines_.max_levels(second) <= 2) continue;
         const float estimate = bilinear(point, first, second);
         if (std::isnan(estimate)) continue;
         out[at.pair(first, second)] = estimate;
@@ -257,7 +257,7 @@ void NeighbourFeatures::write(const Point& point, const Surroundings& all,
   for (std::size_t axis = 0; axis < axes; ++axis) {
     float* const f = &out[at.around(axis)];
     const Neighbours& n = around[axis];
-    if (n.any() && !waves.empty() && lines_.most_levels(axis) > 2) {
+    if (n.any() && !waves.empty() && lines_.max_levels(axis) > 2) {
       for (std::size_t tile = 0; tile < kTileCount; ++tile) {
         const auto value = [&](Site site) { return u(site) - record(site)[kWaves + tile]; };
         out[at.tiled(axis) + tile] = between(n, point.at[axis], value) + waves[tile] - base;

@@ -115,7 +115,7 @@ class NeighbourFeatures {
     return surrounded(n, axis) ? 1.0 : 0.1;
   }
   [[nodiscard]] bool surrounded(const Neighbours& n, std::size_t axis) const {
-    return n.both() || lines_.most_levels(axis) <= 2;
+    return n.both() || lines_.max_levels(axis) <= 2;
   }
   void learn_corrected_errors();
   [[nodiscard]] float bilinear(const Point& point, std::size_t first, std::size_t second) const;

@@ -19,7 +19,7 @@ constexpr double kMaxTwinError = 1.5;
 /// An untrusted fit may have levels without number; grids have some dozens.
 constexpr std::size_t kMaxLevelsTried = 4096;
 
-bool graded(const Lines& lines, std::size_t axis) { return lines.most_levels(axis) > 2; }
+bool graded(const Lines& lines, std::size_t axis) { return lines.max_levels(axis) > 2; }
 
 std::vector<std::pair<std::size_t, std::size_t>> pairs_of(const Lines& lines) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -53,14 +53,14 @@ std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& fe
   }
   std::vector<Pattern> patterns;
   if (typical.size() >= 2) {
-    const double most_typical = kMaxTwinError * base::upper_median(std::move(typical));
-    const double most_square =
+    const double max_typical = kMaxTwinError * base::upper_median(std::move(typical));
+    const double max_square =
         kMaxTwinError * kMaxTwinError * base::upper_median(std::move(squares));
     patterns.push_back({PatternKind::Grid, 0});
     for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
-      const bool flag = lines.most_levels(axis) == 2;
+      const bool flag = lines.max_levels(axis) == 2;
       if (flag &&
-          (features.typical()[axis] <= most_typical || features.errors()[axis] <= most_square)) {
+          (features.typical()[axis] <= max_typical || features.errors()[axis] <= max_square)) {
         patterns.push_back({PatternKind::NoTwin, static_cast<std::uint32_t>(axis)});
       }
     }

@@ -17,7 +17,7 @@ constexpr std::size_t kNearest = 6;
 /// Square of a distance at which a row weighs half: sizes that differ by a factor of 1.6.
 constexpr double kNear = 0.25;
 /// Sizes of a few bytes are alike.
-constexpr double kLeastSize = 64;
+constexpr double kMinSize = 64;
 /// Of a normal distribution's magnitudes nine in ten are below this.
 constexpr double kQuantile90 = 1.6448536269514722;
 constexpr double kMinSd = 0.1;
@@ -45,7 +45,7 @@ std::string_view base_of(std::string_view op) {
 }  // namespace
 
 Relatives::Sizes Relatives::sizes_of(const ir::Work& work) {
-  const auto log = [](double size) { return static_cast<float>(std::log(size + kLeastSize)); };
+  const auto log = [](double size) { return static_cast<float>(std::log(size + kMinSize)); };
   return {log(work.flops.value_or(0)), log(work.bytes_in), log(work.bytes_weights),
           log(work.bytes_out)};
 }

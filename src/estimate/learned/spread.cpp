@@ -51,7 +51,7 @@ Result<Forest> sizes_of_errors(std::span<const Judged> answers, std::span<const 
   BoostOptions boosting;
   boosting.trees = options.trees;
   boosting.leaves =
-      std::clamp<std::size_t>(y.size() / kErrorsPerLeaf, kMinLeaves, options.most_leaves);
+      std::clamp<std::size_t>(y.size() / kErrorsPerLeaf, kMinLeaves, options.max_leaves);
   boosting.min_rows = kMinErrors;
   boosting.feature_fraction = options.feature_fraction;
   boosting.seed = options.seed;

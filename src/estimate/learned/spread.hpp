@@ -21,7 +21,7 @@ struct Judged {
 
 struct SpreadOptions {
   int trees = 40;
-  std::size_t most_leaves = 8;
+  std::size_t max_leaves = 8;
   double feature_fraction = 0.25;  ///< of each tree
   /// A feature by whose bands coverage is evened out; such answers are taken as alike, whichever
   /// hold-out they are of. Without it answers of one hold-out err together: whole levels differ

@@ -294,8 +294,8 @@ class Translator {
     const auto element = dtype_of(static_cast<int>(*dtype->integer()));
     if (element == ir::Dtype::F32)
       return formats::caffe2::caffe2_float(static_cast<float>(*value.real()));
-    constexpr double kMost = 0x1p53;
-    const bool whole = element && ir::is_integer(*element) && std::abs(*value.real()) < kMost;
+    constexpr double kMax = 0x1p53;
+    const bool whole = element && ir::is_integer(*element) && std::abs(*value.real()) < kMax;
     return whole ? ir::Value(static_cast<std::int64_t>(*value.real())) : value;
   }
 

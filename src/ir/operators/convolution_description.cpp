@@ -32,7 +32,7 @@ Along along(const Key& key, std::string_view name, double other) {
 /// Windows of untrusted keys may be of any size; none that is larger is looked at place by place.
 constexpr double kMaxWindow = 1024;
 /// At least so much of a window is counted: a result in the padding takes its time, too.
-constexpr double kLeastInside = 1e-3;
+constexpr double kMinInside = 1e-3;
 
 /// Places of a window of `kernel` that lie inside an operand of `size`, mean over results; all of
 /// them for a window that no runtime has.
@@ -47,7 +47,7 @@ double places_inside(double size, double results, double kernel, double stride, 
     const double last = std::min(results - 1, std::floor((size - 1 - shift) / stride));
     inside += std::max(0.0, last - first + 1);
   }
-  return std::max(kLeastInside * kernel, inside / results);
+  return std::max(kMinInside * kernel, inside / results);
 }
 
 /// Everything about the key that the numbers leave out.

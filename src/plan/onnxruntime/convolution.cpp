@@ -33,8 +33,8 @@ std::optional<Activation> activation_of(const Net& net, NodeId id) {
   if (op == "LeakyRelu") return Activation{op, {real("alpha", 0.01)}};
   if (op == "HardSigmoid") return Activation{op, {real("alpha", 0.2), real("beta", 0.5)}};
   if (op == "Clip") {
-    constexpr double kMost = std::numeric_limits<float>::max();
-    const auto low = bound_of(net, id, 1, "min", -kMost), high = bound_of(net, id, 2, "max", kMost);
+    constexpr double kMax = std::numeric_limits<float>::max();
+    const auto low = bound_of(net, id, 1, "min", -kMax), high = bound_of(net, id, 2, "max", kMax);
     if (low && high) return Activation{op, {ir::Value(*low), ir::Value(*high)}};
   }
   return std::nullopt;

@@ -34,8 +34,8 @@ struct Numbers {
     if (real) {
       reals.push_back(static_cast<double>(static_cast<float>(number)));
     } else {
-      constexpr double kMost = 9e18;  // within 63 bits
-      whole.push_back(std::fabs(number) < kMost ? static_cast<std::int64_t>(number) : 0);
+      constexpr double kMax = 9e18;  // within 63 bits
+      whole.push_back(std::fabs(number) < kMax ? static_cast<std::int64_t>(number) : 0);
     }
   }
   void take(const Numbers& from, std::size_t i) {

@@ -33,8 +33,8 @@ std::optional<double> number_of(const Value& value) {
 }
 
 std::optional<std::int64_t> integer_of(const std::optional<double>& number) {
-  constexpr double kMost = 1e15;
-  if (!number || std::abs(*number) > kMost || std::floor(*number) != *number) return std::nullopt;
+  constexpr double kMax = 1e15;
+  if (!number || std::abs(*number) > kMax || std::floor(*number) != *number) return std::nullopt;
   return static_cast<std::int64_t>(*number);
 }
 

@@ -85,11 +85,11 @@ Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules, const RuleO
   }
   rules::WorkGraph work(graph);
   std::size_t steps = 0;
-  const std::size_t most_steps = kStepsOfAGraph + kStepsOfANode * graph.nodes.size();
+  const std::size_t max_steps = kStepsOfAGraph + kStepsOfANode * graph.nodes.size();
   for (const auto& pass : rules.passes) {
     if (!pass->option.empty() && !options.contains(pass->option)) continue;
     for (const rules::Rule& rule : pass->rules)
-      OPLAT_CHECK(rules::apply(work, rule, steps, most_steps));
+      OPLAT_CHECK(rules::apply(work, rule, steps, max_steps));
     if (pass->casts) rules::apply(work, *pass->casts);
   }
   ir::Graph fused = work.take(rules.depth_first);

@@ -28,7 +28,7 @@ bool reads_in_slot(const ir::Node& node, const std::string& slot, ir::TensorId t
 class Finder {
  public:
   Finder(const WorkGraph& graph, const Rule& rule, std::size_t& steps, std::size_t most)
-      : graph_(graph), rule_(rule), steps_(steps), most_(most) {}
+      : graph_(graph), rule_(rule), steps_(steps), max_(most) {}
 
   std::optional<std::vector<Match>> run() {
     std::vector<WorkGraph::NodeId> candidates;
@@ -46,7 +46,7 @@ class Finder {
     for (const WorkGraph::NodeId candidate : candidates) {
       match_.clear();
       if (!place(candidate)) {
-        if (steps_ > most_) return std::nullopt;
+        if (steps_ > max_) return std::nullopt;
         continue;
       }
       const MatchFacts facts(graph_, match_);
@@ -65,7 +65,7 @@ class Finder {
  private:
   /// Puts `id` in the place of the next node of the pattern and finds the rest.
   bool place(WorkGraph::NodeId id) {
-    if (++steps_ > most_) return false;
+    if (++steps_ > max_) return false;
     const PatternNode& pattern = rule_.match[match_.size()];
     if (!fits(pattern, id)) return false;
     match_.push_back(id);
@@ -139,7 +139,7 @@ class Finder {
   const WorkGraph& graph_;
   const Rule& rule_;
   std::size_t& steps_;
-  std::size_t most_;
+  std::size_t max_;
   Match match_;
 };
 

@@ -29,7 +29,7 @@ Result<std::vector<InputData>> model_inputs(
 Result<std::vector<InputData>> kernel_inputs(const std::vector<formats::onnx::KernelInput>& inputs,
                                              std::uint64_t seed);
 
-inline constexpr std::size_t kMostFurtherInputs = 31;
+inline constexpr std::size_t kMaxFurtherInputs = 31;
 /// Data from a seed, for one set of inputs.
 using InputMaker = std::function<Result<std::vector<InputData>>(std::uint64_t seed)>;
 
@@ -39,7 +39,7 @@ using InputMaker = std::function<Result<std::vector<InputData>>(std::uint64_t se
 /// data are the same for every seed, since the user gave them, and where a run fails or `is_good`,
 /// asked after each, says no. Returns how many runs that were.
 std::size_t vary_inputs(Session& session, const InputMaker& make, std::uint64_t seed,
-                        std::size_t most = kMostFurtherInputs,
+                        std::size_t most = kMaxFurtherInputs,
                         const std::function<bool()>& is_good = {});
 
 }  // namespace oplat::runtimes::onnxruntime

@@ -195,8 +195,8 @@ Result<ReadyModel> ready_model(const Api& api, const base::Source& source,
 /// amount.
 std::int64_t kernel_bytes(const ir::Key& key) {
   const ir::Work work = ir::work(key, ir::Catalogue::own());
-  constexpr double kMost = 1e18;
-  return static_cast<std::int64_t>(std::min(work.bytes(), kMost));
+  constexpr double kMax = 1e18;
+  return static_cast<std::int64_t>(std::min(work.bytes(), kMax));
 }
 
 /// Whether `bytes` of model fit into memory while they are loaded.
@@ -274,7 +274,7 @@ class OnnxRuntimeWorker final : public Worker {
     hello.precisions = {"model"};
     hello.rewrites_batch = true;
     table::Device device = this_device();
-    hello.most_threads = device.cores;
+    hello.max_threads = device.cores;
     hello.device = std::move(device);
     return hello;
   }
@@ -379,7 +379,7 @@ class OnnxRuntimeWorker final : public Worker {
       if (!ir::is_quicker_on_repeated_data(key)) return;
       vary_inputs(
           session, [&](std::uint64_t seed) { return kernel_inputs(kernel->inputs, seed); },
-          request.seed, kMostFurtherInputs, is_good);
+          request.seed, kMaxFurtherInputs, is_good);
     };
     // A view that is copied is itself the output; bodies that are made up give results of theirs.
     if (key.tag(ir::kCopiedTag) != nullptr || onnx::has_made_up_bodies(key) ||

@@ -18,7 +18,7 @@
 
 /* On a core of Zen 4, by itself: 8.9 us, one in a hundred above 1.1 times that; with a busy
  * thread 1.3 to 2 times. */
-enum { kFirstCalls = 100, kMostPercent = 115, kPeriodNs = 2000000 };
+enum { kFirstCalls = 100, kMaxPercent = 115, kPeriodNs = 2000000 };
 /* To find what an interruption costs besides its look: runs of some milliseconds with and without.
  */
 enum { kTrials = 8, kTrialSteps = 2000000, kTrialPeriodNs = 300000 };
@@ -27,32 +27,32 @@ enum { kTrials = 8, kTrialSteps = 2000000, kTrialPeriodNs = 300000 };
 enum { kIssueRounds = 16384, kIssueRoundsWithin = 8192 };
 
 /* Of kIssueRounds: in this process, and in others; 0: not known. */
-static int64_t least_ns;
-static int64_t elsewhere_least_ns;
+static int64_t min_ns;
+static int64_t elsewhere_min_ns;
 
 /* A neighbour costs no more than a factor of two: what was told may be of another kind of core. */
-static const double kMostOfElsewhere = 2.2;
+static const double kMaxOfElsewhere = 2.2;
 
 static int64_t best_ns(void) {
-  const int is_better = elsewhere_least_ns != 0 && elsewhere_least_ns < least_ns &&
-                        (double)least_ns < kMostOfElsewhere * (double)elsewhere_least_ns;
-  return is_better ? elsewhere_least_ns : least_ns;
+  const int is_better = elsewhere_min_ns != 0 && elsewhere_min_ns < min_ns &&
+                        (double)min_ns < kMaxOfElsewhere * (double)elsewhere_min_ns;
+  return is_better ? elsewhere_min_ns : min_ns;
 }
 
 /* Whether a look that took `ns` found the core shared, by the least time of looks of so many
  * rounds. */
 static int is_shared(int64_t ns, int rounds) {
-  return 100 * ns * kIssueRounds > kMostPercent * best_ns() * rounds;
+  return 100 * ns * kIssueRounds > kMaxPercent * best_ns() * rounds;
 }
 
 int32_t oplat_probe_alone(void) {
   int64_t last_ns = 0;
-  const int calls = least_ns == 0 ? kFirstCalls : 1;
+  const int calls = min_ns == 0 ? kFirstCalls : 1;
   for (int i = 0; i < calls; ++i) {
     const int64_t begin = oplat_probe_now_ns();
     oplat_probe_kernel_issue(kIssueRounds);
     last_ns = oplat_probe_now_ns() - begin;
-    if (last_ns > 0 && (least_ns == 0 || last_ns < least_ns)) least_ns = last_ns;
+    if (last_ns > 0 && (min_ns == 0 || last_ns < min_ns)) min_ns = last_ns;
   }
   return is_shared(last_ns, kIssueRounds) ? 0 : 1;
 }
@@ -60,8 +60,8 @@ int32_t oplat_probe_alone(void) {
 double oplat_probe_alone_best(double elsewhere_ns) {
   /* Nobody looks for less than a nanosecond or more than a second. */
   const int is_time = elsewhere_ns >= 1 && elsewhere_ns < 1e9;
-  elsewhere_least_ns = is_time && oplat_probe_usable_cpus_alike() ? (int64_t)elsewhere_ns : 0;
-  if (least_ns == 0) (void)oplat_probe_alone();
+  elsewhere_min_ns = is_time && oplat_probe_usable_cpus_alike() ? (int64_t)elsewhere_ns : 0;
+  if (min_ns == 0) (void)oplat_probe_alone();
   return (double)best_ns();
 }
 
@@ -137,7 +137,7 @@ int oplat_probe_watch_begin(void) {
   if (watched == 0) {
     const int error = make_timer(thread);
     if (error != 0) return error;
-    if (least_ns == 0) (void)oplat_probe_alone();
+    if (min_ns == 0) (void)oplat_probe_alone();
     price_interruption();
   }
   begin_looking();

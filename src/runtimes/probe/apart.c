@@ -10,14 +10,14 @@
 #include "runtimes/probe.h"
 #include "runtimes/probe/probe_internal.h"
 
-/* kMostWaitNs: a thread that is not on its CPU by then finds another program there. */
-enum { kMostThreads = 64, kLooks = 4, kLookRounds = 16384, kMostWaitNs = 20000000 };
+/* kMaxWaitNs: a thread that is not on its CPU by then finds another program there. */
+enum { kMaxThreads = 64, kLooks = 4, kLookRounds = 16384, kMaxWaitNs = 20000000 };
 /* The least of so many batches of round trips. */
 enum { kBatches = 8, kTrips = 40 };
 /* Shared: 1.3 to 2 times the least time of a look. Far: on an EPYC 85 to 145 ns within one
  * last-level cache, 400 between two. */
-static const double kMostOfLook = 1.15;
-static const double kMostOfTrip = 2.5;
+static const double kMaxOfLook = 1.15;
+static const double kMaxOfTrip = 2.5;
 
 /* Threads that look at the same time, one on each core. */
 struct gathering {
@@ -34,7 +34,7 @@ struct place {
       atomic_int ball; /* on lines of its own. Odd: thrown by the caller, even: thrown back */
 };
 
-static double least_look(void) {
+static double min_look(void) {
   double least = 0;
   for (int i = 0; i < kLooks; ++i) {
     const int64_t begin = oplat_probe_now_ns();
@@ -51,7 +51,7 @@ static int look_with_the_others(struct gathering* all, double* issue_ns) {
   while (atomic_load(&all->arrived) < all->threads) {
     if (atomic_load(&all->called_off)) return 0;
   }
-  *issue_ns = least_look();
+  *issue_ns = min_look();
   atomic_fetch_add(&all->done, 1);
   while (atomic_load(&all->done) < all->threads) oplat_probe_kernel_issue(kLookRounds / 16);
   return 1;
@@ -69,7 +69,7 @@ static void* look_elsewhere(void* argument) {
 }
 
 /* From the caller to the core and back. */
-static double least_trip(struct place* place) {
+static double min_trip(struct place* place) {
   double least = 0;
   int ball = 1;
   for (int batch = 0; batch < kBatches; ++batch) {
@@ -155,13 +155,13 @@ static int judge(const double* looks, int32_t count, double handoff_ns,
     if (looks[i] <= 0 || (best->issue_ns > 0 && looks[i] >= best->issue_ns)) continue;
     /* So much better than before: the cores were shared until now, maybe by one another, and nearer
      * than two can be. */
-    if (best->issue_ns > kMostOfLook * looks[i]) best->handoff_ns = 0;
+    if (best->issue_ns > kMaxOfLook * looks[i]) best->handoff_ns = 0;
     best->issue_ns = looks[i];
   }
-  if (longest > kMostOfLook * best->issue_ns) return 0;
+  if (longest > kMaxOfLook * best->issue_ns) return 0;
   /* Only of cores that are different ones: hardware threads of one are nearer still. */
   if (best->handoff_ns <= 0 || handoff_ns < best->handoff_ns) best->handoff_ns = handoff_ns;
-  return handoff_ns <= kMostOfTrip * best->handoff_ns;
+  return handoff_ns <= kMaxOfTrip * best->handoff_ns;
 }
 
 /* On its CPU from the start: the caller keeps its own busy. */
@@ -179,11 +179,11 @@ static int make_helper(pthread_t* made, int cpu, struct place* place) {
 }
 
 int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best) {
-  int cpus[kMostThreads + 1];
+  int cpus[kMaxThreads + 1];
   cpu_set_t usable;
   cpu_set_t before;
   const int here = sched_getcpu();
-  if (best == NULL || threads < 2 || threads > kMostThreads || here < 0) return 1;
+  if (best == NULL || threads < 2 || threads > kMaxThreads || here < 0) return 1;
   if (oplat_probe_usable_cpus(&usable) != 0 || sched_getaffinity(0, sizeof before, &before) != 0)
     return 1;
   /* With cores to spare nobody knows which the threads are on; with fewer they share, whatever the
@@ -191,9 +191,9 @@ int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best) {
   if (cores_among(&usable, here, cpus, threads + 1) != threads || !are_alike(cpus, threads))
     return 1;
   struct gathering all = {.threads = threads};
-  struct place places[kMostThreads];
-  pthread_t made[kMostThreads];
-  double looks[kMostThreads];
+  struct place places[kMaxThreads];
+  pthread_t made[kMaxThreads];
+  double looks[kMaxThreads];
   int count = 0;
   (void)oplat_probe_pin(here);
   for (; count < threads - 1; ++count) {
@@ -203,14 +203,14 @@ int32_t oplat_probe_apart(int32_t threads, struct oplat_probe_cores* best) {
   const int made_all = count == threads - 1;
   const int64_t begin = oplat_probe_now_ns();
   while (made_all && atomic_load(&all.arrived) < threads - 1 &&
-         oplat_probe_now_ns() - begin < kMostWaitNs) {
+         oplat_probe_now_ns() - begin < kMaxWaitNs) {
   }
   int apart = !made_all; /* a look that is not available is held against nobody */
   if (made_all && atomic_load(&all.arrived) == threads - 1) {
     double handoff_ns = 0;
     (void)look_with_the_others(&all, &looks[threads - 1]);
     for (int i = 0; i < count; ++i) {
-      const double ns = least_trip(&places[i]);
+      const double ns = min_trip(&places[i]);
       if (ns > handoff_ns) handoff_ns = ns;
       looks[i] = places[i].issue_ns;
     }

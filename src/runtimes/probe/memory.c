@@ -10,11 +10,11 @@
 
 /* A pair of lines is what processors fetch at once where they fetch more than one: one line of each
  * pair is chased, so that none was fetched with another. */
-enum { kLineBytes = 64, kPairWords = 16, kMostRounds = 31 };
+enum { kLineBytes = 64, kPairWords = 16, kMaxRounds = 31 };
 /* The window has few pages, 1024 of 4 KiB, whose translations a core holds: loads from it cost what
  * the caches make of them, whatever the pool. */
-static const int64_t kMostWindowBytes = (int64_t)4 << 20;
-static const int64_t kLeastPoolBytes = (int64_t)64 << 10;
+static const int64_t kMaxWindowBytes = (int64_t)4 << 20;
+static const int64_t kMinPoolBytes = (int64_t)64 << 10;
 static const int64_t kLookNs = 3000000;
 
 static struct oplat_probe_buffer look_pool;
@@ -71,10 +71,10 @@ static double lower_quartile(double* values, int count) {
 int oplat_probe_memory_look(int64_t pool_bytes, struct oplat_probe_look* out) {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page = sysconf(_SC_PAGESIZE);
-  if (out == NULL || pool_bytes < kLeastPoolBytes) return EINVAL;
+  if (out == NULL || pool_bytes < kMinPoolBytes) return EINVAL;
   if (pages > 0 && page > 0 && pool_bytes > (int64_t)pages * (int64_t)page / 2) return EINVAL;
   const int64_t rounded = pool_bytes / (2 * kLineBytes * 2) * (2 * kLineBytes * 2);
-  const int64_t window_bytes = rounded < kMostWindowBytes ? rounded : kMostWindowBytes;
+  const int64_t window_bytes = rounded < kMaxWindowBytes ? rounded : kMaxWindowBytes;
   int error = oplat_probe_reserve(&look_pool, rounded);
   if (error == 0) error = link_window(window_bytes);
   if (error != 0) return error;
@@ -82,8 +82,8 @@ int oplat_probe_memory_look(int64_t pool_bytes, struct oplat_probe_look* out) {
   const size_t rest = (size_t)rounded / sizeof(uint64_t) - window;
   const double lines = (double)window_bytes / kLineBytes;
   const size_t steps = (size_t)window_bytes / (2 * kLineBytes);
-  double stream_ns[kMostRounds];
-  double chase_ns[kMostRounds];
+  double stream_ns[kMaxRounds];
+  double chase_ns[kMaxRounds];
   int rounds = 0;
   oplat_probe_kernel_stream(look_pool.data, window);
   oplat_probe_kernel_stream(look_pool.data + window, rest);
@@ -100,7 +100,7 @@ int oplat_probe_memory_look(int64_t pool_bytes, struct oplat_probe_look* out) {
     stream_ns[rounds] = (double)(stream_end - stream_begin) / lines;
     chase_ns[rounds] = (double)(chase_end - chase_begin) / (double)steps;
     ++rounds;
-  } while (rounds < kMostRounds && oplat_probe_now_ns() - begin_ns < kLookNs);
+  } while (rounds < kMaxRounds && oplat_probe_now_ns() - begin_ns < kLookNs);
   out->window_bytes = window_bytes;
   out->stream_ns = lower_quartile(stream_ns, rounds);
   out->chase_ns = lower_quartile(chase_ns, rounds);

@@ -22,9 +22,9 @@
 
 /* Four passes over 8 MiB take about 0.3 ms: long compared with a clock call, short compared with a
  * block. */
-enum { kMostRepeats = 1001, kMemoryPasses = 4 };
+enum { kMaxRepeats = 1001, kMemoryPasses = 4 };
 static const int64_t kPageBytes = 4096;
-static const int64_t kMostReferenceBytes = (int64_t)64 << 20;
+static const int64_t kMaxReferenceBytes = (int64_t)64 << 20;
 static const int64_t kReferenceBytesIfUnknown = (int64_t)2 << 20;
 
 static struct oplat_probe_buffer reference_buffer;
@@ -79,8 +79,8 @@ static double median(int64_t* times, int32_t count) {
 }
 
 int oplat_probe_reference_compute(int32_t repeats, double* median_ns) {
-  if (repeats < 1 || repeats > kMostRepeats || median_ns == NULL) return EINVAL;
-  int64_t times[kMostRepeats];
+  if (repeats < 1 || repeats > kMaxRepeats || median_ns == NULL) return EINVAL;
+  int64_t times[kMaxRepeats];
   for (int32_t i = 0; i < repeats; ++i) {
     const int64_t begin = oplat_probe_now_ns();
     oplat_probe_kernel_compute();
@@ -91,16 +91,16 @@ int oplat_probe_reference_compute(int32_t repeats, double* median_ns) {
 }
 
 int oplat_probe_reference_memory(int32_t repeats, double* median_ns) {
-  if (repeats < 1 || repeats > kMostRepeats || median_ns == NULL) return EINVAL;
+  if (repeats < 1 || repeats > kMaxRepeats || median_ns == NULL) return EINVAL;
   if (reference_buffer.data == NULL) {
     struct oplat_probe_machine machine;
     int64_t bytes = oplat_probe_read_machine(&machine) == 0 ? machine.llc_bytes / 4 : 0;
     if (bytes < kPageBytes) bytes = kReferenceBytesIfUnknown;
-    if (bytes > kMostReferenceBytes) bytes = kMostReferenceBytes;
+    if (bytes > kMaxReferenceBytes) bytes = kMaxReferenceBytes;
     const int error = oplat_probe_reserve(&reference_buffer, bytes);
     if (error != 0) return error;
   }
-  int64_t times[kMostRepeats];
+  int64_t times[kMaxRepeats];
   const size_t words = (size_t)reference_buffer.bytes / sizeof(uint64_t);
   for (int32_t i = 0; i < repeats; ++i) {
     const int64_t begin = oplat_probe_now_ns();
@@ -128,16 +128,16 @@ static void* scrub_elsewhere(void* argument) {
 
 /* Reads the buffer on the caller's core and on up to `threads - 1` others. */
 static int scrub_on(size_t words, int32_t threads) {
-  enum { kMostScrubThreads = 64 };
-  pthread_t made[kMostScrubThreads];
-  struct scrub_share shares[kMostScrubThreads];
+  enum { kMaxScrubThreads = 64 };
+  pthread_t made[kMaxScrubThreads];
+  struct scrub_share shares[kMaxScrubThreads];
   int count = 0;
   int error = 0;
   cpu_set_t allowed;
   const int here = sched_getcpu();
   if (threads > 1 && sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
     for (int cpu = 0;
-         cpu < CPU_SETSIZE && count < threads - 1 && count < kMostScrubThreads && error == 0;
+         cpu < CPU_SETSIZE && count < threads - 1 && count < kMaxScrubThreads && error == 0;
          ++cpu) {
       if (!CPU_ISSET((size_t)cpu, &allowed) || cpu == here) continue;
       shares[count].words = words;

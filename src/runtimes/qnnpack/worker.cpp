@@ -67,7 +67,7 @@ class QnnpackWorker final : public Worker {
     hello.build = engine_.build;
     hello.precisions = {"model", "int8"};
     table::Device device = this_device();
-    hello.most_threads = device.cores;
+    hello.max_threads = device.cores;
     hello.device = std::move(device);
     return hello;
   }

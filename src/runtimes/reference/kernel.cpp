@@ -301,8 +301,8 @@ Planned plan_softmax(const ir::Key& key) {
 
 struct Operator {
   std::string_view name;
-  std::size_t least_operands;
-  std::size_t most_operands;
+  std::size_t min_operands;
+  std::size_t max_operands;
   Planned (*plan)(const ir::Key& key);
 };
 constexpr std::array kOperators{
@@ -352,14 +352,14 @@ Built build(const ir::Key& key) {
   if (!key.domain.empty() || known == kOperators.end()) {
     return table::Unsupported{"operator " + base::printable(full) + " has no plain loops"};
   }
-  if (key.operands.size() < known->least_operands || key.operands.size() > known->most_operands ||
+  if (key.operands.size() < known->min_operands || key.operands.size() > known->max_operands ||
       key.results.empty()) {
     return misshapen(key);
   }
   Kernel kernel;
   for (std::size_t i = 0; i < key.operands.size(); ++i) {
     const ir::TensorEntry* tensor = key.operand(i);
-    if (tensor == nullptr && i < known->least_operands) return misshapen(key);
+    if (tensor == nullptr && i < known->min_operands) return misshapen(key);
     const std::string why = tensor == nullptr ? "" : refusal(*tensor);
     if (!why.empty()) return table::Unsupported{fmt::format("{} with {}", key.op, why)};
     kernel.operand_elements.push_back(tensor == nullptr ? 0 : *tensor->shape.elements());
@@ -368,8 +368,8 @@ Built build(const ir::Key& key) {
     kernel.source.push_back(alias == nullptr ? i : alias->index);
     kernel.values.push_back(tensor == nullptr ? std::nullopt : stated_value(*tensor));
   }
-  if (rank_of(key, 0) == 0 && known->least_operands == 1 && key.op != "Relu" &&
-      key.op != "Sigmoid" && key.op != "Clip") {
+  if (rank_of(key, 0) == 0 && known->min_operands == 1 && key.op != "Relu" && key.op != "Sigmoid" &&
+      key.op != "Clip") {
     return misshapen(key);
   }
   auto planned = known->plan(key);

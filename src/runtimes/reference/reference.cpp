@@ -108,7 +108,7 @@ class ReferenceWorker final : public Worker {
     // does.
     hello.build = fmt::format("{} {}", base::build_type(), base::compiler());
     hello.precisions = {"model", "f32"};
-    hello.most_threads = 1;
+    hello.max_threads = 1;
     hello.device = this_device();
     return hello;
   }

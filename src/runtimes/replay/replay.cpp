@@ -101,12 +101,12 @@ class ReplayWorker final : public Worker {
     hello.version = main.version;
     hello.build = main.build;
     hello.device = device_;
-    hello.most_threads = 1;
+    hello.max_threads = 1;
     hello.rewrites_batch = true;  // plans of the table were compared when they were made
     std::set<std::string> precisions;
     std::map<std::string, std::set<std::string>> values;
     for (const auto& [id, setting] : settings_) {
-      hello.most_threads = std::max(hello.most_threads, setting.threads);
+      hello.max_threads = std::max(hello.max_threads, setting.threads);
       precisions.insert(setting.precision);
       for (const auto& [name, value] : setting.options) values[name].insert(value);
     }

@@ -111,7 +111,7 @@ std::vector<float> row_of(const Points& points, Index i) {
 
 Gaussian::Options answers_by(bool exact) {
   Gaussian::Options options;
-  options.most_exact = exact ? 1000 : 0;
+  options.max_exact = exact ? 1000 : 0;
   return options;
 }
 

@@ -354,11 +354,11 @@ TEST(Campaign, LeavesFinishedRowsAlone) {
 
 TEST(Campaign, CountsAsPreciseWhatThisCampaignAsksFor) {
   Bench bench;
-  bench.request.stop.least_blocks = 20;
+  bench.request.stop.min_blocks = 20;
   bench.stop_after = 12 * 6;
   EXPECT_EQ(bench.run().kernels.precise, 0);
   bench.stop_after.reset();
-  bench.request.stop.least_blocks = 5;
+  bench.request.stop.min_blocks = 5;
   const Summary again = bench.run();
   EXPECT_EQ(again.blocks, 0);
   EXPECT_EQ(again.kernels.precise, 12) << "the flag of the campaign before is not this one's";
@@ -593,7 +593,7 @@ TEST(Campaign, AWorkerThatHangsIsNotAskedAgainOnceTheBudgetIsOver) {
 TEST(Campaign, GivesUpOnNoisyRowsAtTheCap) {
   Bench bench(2, 0);
   bench.world.block_noise = 0.5;
-  bench.request.stop.most_blocks = 12;
+  bench.request.stop.max_blocks = 12;
   const Summary summary = bench.run();
   EXPECT_EQ(summary.kernels.wide, 2);
   for (const auto& [name, row] : bench.rows()) {

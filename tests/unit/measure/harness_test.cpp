@@ -20,13 +20,13 @@ constexpr int kTrials = 400;
 /// Each trial has a machine of its own, drawn evenly from a range.
 struct Machine {
   std::string name;
-  double least_process_sd;
-  double most_process_sd;
-  double least_round_sd;  ///< 0.036 is 2 % between the blocks of one process, 0.09 is 5 %
-  double most_round_sd;
+  double min_process_sd;
+  double max_process_sd;
+  double min_round_sd;  ///< 0.036 is 2 % between the blocks of one process, 0.09 is 5 %
+  double max_round_sd;
   double drift_sd;
   double true_ns;
-  int most_blocks_of_a_row;  ///< on average, so that honesty is not bought with hours
+  int max_blocks_of_a_row;  ///< on average, so that honesty is not bought with hours
 };
 
 void PrintTo(const Machine& machine, std::ostream* out) { *out << machine.name; }
@@ -53,8 +53,8 @@ Found measure_all(const Machine& machine) {
   };
   for (int trial = 0; trial < kTrials; ++trial) {
     Noise noise;
-    noise.process_sd = between(machine.least_process_sd, machine.most_process_sd);
-    noise.round_sd = between(machine.least_round_sd, machine.most_round_sd);
+    noise.process_sd = between(machine.min_process_sd, machine.max_process_sd);
+    noise.round_sd = between(machine.min_round_sd, machine.max_round_sd);
     noise.drift_sd = machine.drift_sd;
     const table::Timing before =
         *SimulatedRow(machine.true_ns, noise, random.next()).measure().timing;
@@ -90,7 +90,7 @@ TEST_P(Harness, TellsTheSameFromTheSlowerAndCoversTheTruth) {
   EXPECT_GE(found.same, 0.97 * kTrials);
   EXPECT_GE(found.slower, 0.90 * kTrials);
   EXPECT_GE(covered, 0.93);
-  EXPECT_LE(blocks, GetParam().most_blocks_of_a_row);
+  EXPECT_LE(blocks, GetParam().max_blocks_of_a_row);
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, Harness,

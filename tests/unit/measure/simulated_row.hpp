@@ -71,7 +71,7 @@ class SimulatedRow {
     Assessment assessment;
     do {
       blocks.push_back(next());
-      if (static_cast<std::int64_t>(blocks.size()) < rule.least_blocks) continue;
+      if (static_cast<std::int64_t>(blocks.size()) < rule.min_blocks) continue;
       assessment = assess(blocks, rule, {}, 1);
     } while (!assessment.done);
     return assessment;

@@ -170,7 +170,7 @@ class SimulatedRunner final : public KernelRunner {
       }
       const auto done = static_cast<std::int64_t>(samples.ns.back().size());
       const bool over = spent_ns >= static_cast<double>(request.duration.count());
-      if ((over && done >= request.least_rounds) || done >= request.most_rounds) break;
+      if ((over && done >= request.min_rounds) || done >= request.max_rounds) break;
     }
     if (request.references) {
       samples.reference_compute_ns =

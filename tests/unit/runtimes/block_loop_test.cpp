@@ -47,7 +47,7 @@ BlockRequest rounds(std::vector<Handle> handles, std::int64_t least) {
   BlockRequest request;
   request.handles = std::move(handles);
   request.duration = std::chrono::nanoseconds(0);
-  request.least_rounds = least;
+  request.min_rounds = least;
   request.warmup_rounds = 0;
   request.references = false;
   request.core_exclusive = false;
@@ -151,7 +151,7 @@ TEST(BlockLoopTest, MostRoundsEndALongBlock) {
   NotingWorker worker(false);
   auto request = rounds({1}, 2);
   request.duration = std::chrono::hours(1);
-  request.most_rounds = 5;
+  request.max_rounds = 5;
   const auto outcome = run_block(worker, request);
   ASSERT_TRUE(outcome);
   EXPECT_EQ(std::get<BlockSamples>(*outcome).ns[0].size(), 5U);
@@ -183,7 +183,7 @@ TEST(BlockLoopTest, VirtualTimeEndsAtTheVirtualDurationOrByRounds) {
   const auto many = run_block(quick, request);
   ASSERT_TRUE(many);
   EXPECT_EQ(std::get<BlockSamples>(*many).ns[0].size(), static_cast<std::size_t>(kVirtualRounds));
-  request.least_rounds = 100;
+  request.min_rounds = 100;
   const auto more = run_block(quick, request);
   ASSERT_TRUE(more);
   EXPECT_EQ(std::get<BlockSamples>(*more).ns[0].size(), 100U);

@@ -93,7 +93,7 @@ TEST(MessagesTest, HelloRoundTrip) {
     hello.build = any_text();
     hello.options[any_text()] = SettingOption{{any_text(), any_text()}, any_text()};
     hello.precisions = {any_text(), any_text()};
-    hello.most_threads = any_integer(1, 256);
+    hello.max_threads = any_integer(1, 256);
     hello.device = {any_text(), any_text(), any_text(), 8,         any_size(),
                     any_size(), any_size(), any_size(), any_text()};
     hello.shared_file_system = any_bool();
@@ -105,7 +105,7 @@ TEST(MessagesTest, HelloRoundTrip) {
     EXPECT_EQ(back->version, hello.version);
     EXPECT_EQ(back->build, hello.build);
     EXPECT_EQ(back->precisions, hello.precisions);
-    EXPECT_EQ(back->most_threads, hello.most_threads);
+    EXPECT_EQ(back->max_threads, hello.max_threads);
     EXPECT_EQ(back->device, hello.device);
     EXPECT_EQ(back->shared_file_system, hello.shared_file_system);
     EXPECT_EQ(back->rewrites_batch, hello.rewrites_batch);
@@ -191,8 +191,8 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     measure::BlockRequest request;
     request.handles = any_integers(1000);
     request.duration = std::chrono::nanoseconds(any_integer(0, 1'000'000'000));
-    request.least_rounds = any_integer(1, 10);
-    request.most_rounds = any_integer(10, 1000);
+    request.min_rounds = any_integer(1, 10);
+    request.max_rounds = any_integer(10, 1000);
     request.warmup_rounds = any_integer(0, 10);
     request.scrub_bytes = any_size();
     request.scrub_threads = 3;
@@ -206,8 +206,8 @@ TEST(MessagesTest, BlockRequestRoundTrip) {
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(back->handles, request.handles);
     EXPECT_EQ(back->duration, request.duration);
-    EXPECT_EQ(back->least_rounds, request.least_rounds);
-    EXPECT_EQ(back->most_rounds, request.most_rounds);
+    EXPECT_EQ(back->min_rounds, request.min_rounds);
+    EXPECT_EQ(back->max_rounds, request.max_rounds);
     EXPECT_EQ(back->warmup_rounds, request.warmup_rounds);
     EXPECT_EQ(back->scrub_bytes, request.scrub_bytes);
     EXPECT_EQ(back->scrub_threads, request.scrub_threads);

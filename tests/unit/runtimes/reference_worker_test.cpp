@@ -40,7 +40,7 @@ TEST_F(ReferenceWorkerTest, SaysWhatItIs) {
   ASSERT_TRUE(hello);
   EXPECT_EQ(hello->runtime, "reference");
   EXPECT_EQ(hello->protocol, kProtocolVersion);
-  EXPECT_EQ(hello->most_threads, 1);
+  EXPECT_EQ(hello->max_threads, 1);
   EXPECT_FALSE(hello->device.name.empty());
   EXPECT_FALSE(worker_->virtual_time());
 }

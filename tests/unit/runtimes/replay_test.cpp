@@ -140,7 +140,7 @@ TEST_F(ReplayTest, SaysWhatTheTableSays) {
   EXPECT_EQ(hello->version, "1.31.1");
   EXPECT_EQ(hello->build, "abc");
   EXPECT_EQ(hello->device.name, "bench");
-  EXPECT_EQ(hello->most_threads, 2);
+  EXPECT_EQ(hello->max_threads, 2);
   EXPECT_EQ(hello->options.at("level").default_value, "99");
   EXPECT_THAT(hello->precisions, testing::ElementsAre("model"));
   EXPECT_TRUE(worker_->virtual_time());

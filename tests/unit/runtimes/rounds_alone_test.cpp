@@ -16,7 +16,7 @@ measure::BlockRequest request(std::int64_t least) {
   measure::BlockRequest request;
   request.handles = {1, 2};
   request.duration = std::chrono::nanoseconds(1000);
-  request.least_rounds = least;
+  request.min_rounds = least;
   return request;
 }
 

@@ -165,14 +165,14 @@ Result<Delaunay> Delaunay::build(std::span<const PlanePoint> points) {
   const auto [low, high] =
       std::minmax_element(points.begin(), points.end(),
                           [](const PlanePoint& a, const PlanePoint& b) { return a.y < b.y; });
-  made.least_ = {left->x, low->y};
-  made.most_ = {right->x, high->y};
+  made.min_ = {left->x, low->y};
+  made.max_ = {right->x, high->y};
   return made;
 }
 
 std::optional<Place> Delaunay::locate(PlanePoint at) const {
-  if (at.x < least_.x - kTolerance || at.x > most_.x + kTolerance || at.y < least_.y - kTolerance ||
-      at.y > most_.y + kTolerance)
+  if (at.x < min_.x - kTolerance || at.x > max_.x + kTolerance || at.y < min_.y - kTolerance ||
+      at.y > max_.y + kTolerance)
     return std::nullopt;
   // Towards the point: through the edge opposite a corner whose weight is negative. Rounding might
   // lead in a circle, a triangle without area nowhere.

@@ -51,8 +51,8 @@ class Delaunay {
   [[nodiscard]] std::optional<Place> search_all(PlanePoint at) const;
 
   std::vector<Triangle> triangles_;
-  PlanePoint least_;  ///< corners of the box around the points
-  PlanePoint most_;
+  PlanePoint min_;  ///< corners of the box around the points
+  PlanePoint max_;
 };
 
 }  // namespace oplat::compat::tinynas

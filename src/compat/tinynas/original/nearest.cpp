@@ -69,18 +69,18 @@ NearestPoint::NearestPoint(std::span<const PlanePoint> points)
   std::transform(points.begin(), points.end(), points_.begin(), [&](const PlanePoint& point) {
     return std::array{point.x - mean_[0], point.y - mean_[1]};
   });
-  least_ = most_ = points_.front();
+  min_ = max_ = points_.front();
   for (const auto& point : points_) {
     for (std::size_t axis = 0; axis < 2; ++axis) {
-      least_[axis] = std::min(least_[axis], point[axis]);
-      most_[axis] = std::max(most_[axis], point[axis]);
+      min_[axis] = std::min(min_[axis], point[axis]);
+      max_[axis] = std::max(max_[axis], point[axis]);
     }
   }
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    range_[axis] = most_[axis] > least_[axis] ? most_[axis] - least_[axis] : 1.0;
+    range_[axis] = max_[axis] > min_[axis] ? max_[axis] - min_[axis] : 1.0;
     for (auto& point : points_) point[axis] /= range_[axis];
-    least_[axis] /= range_[axis];
-    most_[axis] /= range_[axis];
+    min_[axis] /= range_[axis];
+    max_[axis] /= range_[axis];
   }
   std::iota(order_.begin(), order_.end(), 0U);
   nodes_.reserve(2 * points.size() / kLeafSize + 1);
@@ -143,8 +143,7 @@ std::size_t NearestPoint::find(PlanePoint at) const {
   const std::array<double, 2> wanted = scaled(at);
   Visit here;
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    here.side[axis] =
-        square(std::max({0.0, wanted[axis] - most_[axis], least_[axis] - wanted[axis]}));
+    here.side[axis] = square(std::max({0.0, wanted[axis] - max_[axis], min_[axis] - wanted[axis]}));
     here.distance += here.side[axis];
   }
   std::size_t best = 0;

@@ -42,8 +42,8 @@ class NearestPoint {
 
   std::array<double, 2> mean_{};
   std::array<double, 2> range_{};
-  std::array<double, 2> least_{};
-  std::array<double, 2> most_{};
+  std::array<double, 2> min_{};
+  std::array<double, 2> max_{};
   std::vector<std::array<double, 2>> points_;  ///< scaled
   std::vector<std::uint32_t> order_;
   std::vector<Node> nodes_;

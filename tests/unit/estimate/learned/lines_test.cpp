@@ -99,8 +99,8 @@ TEST(LinesTest, LevelsAreThoseOfTheSlice) {
   const Lines lines(points, 3, 2);
   EXPECT_TRUE(std::ranges::equal(lines.levels(0, 0), std::vector<double>{1, 3}));
   EXPECT_TRUE(std::ranges::equal(lines.levels(1, 0), std::vector<double>{5}));
-  EXPECT_EQ(lines.most_levels(0), 2U);
-  EXPECT_EQ(lines.most_levels(2), 1U);
+  EXPECT_EQ(lines.max_levels(0), 2U);
+  EXPECT_EQ(lines.max_levels(2), 1U);
 }
 
 /// A grid of 5 x 5 x 2 (a flag) without some points; a slice 1 that holds nothing.
