@@ -202,8 +202,8 @@ class CandidateMaker {
       const double share =
           kShareOfVariations * out_.weights[i] / static_cast<double>(drawn[i].size());
       for (const std::size_t variation : drawn[i]) {
-        const double ratio = guessed_ns(out_.descriptions[variation].work) /
-                             guessed_ns(out_.descriptions[i].work);
+        const double ratio =
+            guessed_ns(out_.descriptions[variation].work) / guessed_ns(out_.descriptions[i].work);
         out_.weights[variation] = share * std::clamp(ratio, 1 / kMaxRatio, kMaxRatio);
       }
       out_.weights[i] *= 1 - kShareOfVariations;
@@ -704,9 +704,10 @@ Result<ProfileResult> profile_space(const ProfileRequest& request, Events& event
     if (model.has_kernels) OPLAT_CHECK(table.put_plan(model.plan));
   }
   SpaceProfile profile(request, session, *space, planned, table, events);
-  events.note(fmt::format("space {}: {} kernels of {} networks; with other sizes and forms {} to choose from",
-                          base::printable(space->name, 400), profile.report().kernels,
-                          profile.report().networks, profile.report().candidates));
+  events.note(fmt::format(
+      "space {}: {} kernels of {} networks; with other sizes and forms {} to choose from",
+      base::printable(space->name, 400), profile.report().kernels, profile.report().networks,
+      profile.report().candidates));
   OPLAT_TRY(summary, profile.run());
   OPLAT_CHECK(forget_earlier_plans(table, planned));
   warn_of_small_budget(request, profile.report(), summary, events);

@@ -68,8 +68,7 @@ std::optional<Key> vary_recurrent(const Key& key, std::int64_t gates, Draw& draw
   const std::int64_t batch = (*image)[1];
   const std::int64_t hidden = draw.size(*hidden_before);
   // Stacked layers keep their size.
-  const std::int64_t input =
-      (*image)[2] == *hidden_before ? hidden : draw.size((*image)[2]);
+  const std::int64_t input = (*image)[2] == *hidden_before ? hidden : draw.size((*image)[2]);
   const Numbers states = {directions, batch, hidden};
   const std::array<Numbers, 7> operands = {Numbers{length, batch, input},
                                            {directions, gates * hidden, input},

@@ -282,8 +282,7 @@ CopyRule rule_for(const KernelBlockRequest& request, double kernel_ns, const Cop
   const double parameters = ir::parameter_bytes(key->attributes);
   CopyRule limited = rule;
   limited.max_copies = std::min(limited.max_copies, max_of(parameters));
-  limited.chain_copies =
-      std::min(limited.chain_copies, max_of(parameters + bytes_left_over(*key)));
+  limited.chain_copies = std::min(limited.chain_copies, max_of(parameters + bytes_left_over(*key)));
   if (!ir::is_quicker_on_repeated_data(*key)) return limited;
   if (kernel_ns > kLongForACallNs) {
     limited.max_copies = 1;

@@ -88,8 +88,7 @@ std::optional<Product> product_of(const Key& key) {
   const std::size_t arrow = text.find("->");
   if (arrow == std::string_view::npos) return std::nullopt;
   Product product;
-  for (const auto& term : base::split(text.substr(0, arrow), ','))
-    product.terms.emplace_back(term);
+  for (const auto& term : base::split(text.substr(0, arrow), ',')) product.terms.emplace_back(term);
   product.terms.emplace_back(text.substr(arrow + 2));
   if (product.terms.size() != 3 || key.operands.size() != 2) return std::nullopt;
   Sizes sizes;
@@ -149,7 +148,10 @@ std::optional<Contraction> contraction_of_einsum(const Key& key) {
     const auto is_in = [&, label = label](std::size_t term) {
       return product->terms[term].find(label) != std::string::npos;
     };
-    double& role = !is_in(2) ? out.in_c : is_in(0) && is_in(1) ? out.groups : is_in(0) ? out.out_h : out.out_c;
+    double& role = !is_in(2)              ? out.in_c
+                   : is_in(0) && is_in(1) ? out.groups
+                   : is_in(0)             ? out.out_h
+                                          : out.out_c;
     role *= size;
   }
   return out;

@@ -164,8 +164,8 @@ std::optional<Key> vary_pad(const Key& key, Draw& draw) {
 std::optional<std::vector<double>> factors_of(const Key& key) {
   std::vector<double> factors;
   const TensorEntry* constant = key.operand(2);
-  const Value* said = constant != nullptr && constant->value ? &*constant->value
-                                                             : key.attribute("scales");
+  const Value* said =
+      constant != nullptr && constant->value ? &*constant->value : key.attribute("scales");
   if (said == nullptr || said->list() == nullptr) return std::nullopt;
   for (const Value& each : *said->list()) {
     if (each.real() != nullptr) {
@@ -430,7 +430,8 @@ void vary_rows(Key& key, Draw& draw) {
   for (Entry& entry : key.results) set_dims(entry, with_rows(*y));
 }
 
-/// The second operand as large as the result, of each channel, of the last dimension, or one number.
+/// The second operand as large as the result, of each channel, of the last dimension, or one
+/// number.
 void vary_broadcast(Key& key, Draw& draw) {
   if (key.operands.size() != 2) return;
   const auto x = dims_of(key.operand(0));

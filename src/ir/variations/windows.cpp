@@ -390,9 +390,8 @@ class WindowVariation {
     if (activation.name.empty()) return;
     ops::set_attribute(out, "activation", Value(std::string(activation.name)));
     if (!activation.parameters.empty())
-      ops::set_attribute(
-          out, "activation_params",
-          Value(List(activation.parameters.begin(), activation.parameters.end())));
+      ops::set_attribute(out, "activation_params",
+                         Value(List(activation.parameters.begin(), activation.parameters.end())));
   }
 
   const Key& key_;

@@ -128,9 +128,9 @@ TEST(Description, AProductIsItsRowsInnerLengthAndColumns) {
 }
 
 TEST(Description, SizesOfPackedWeightsAreNumbers) {
-  const auto product =
-      described("com.microsoft:MatMulNBits/1{K=2048,N=512,accuracy_level=4,bits=4,block_size=32}"
-                "(f32[1,8,2048],u8c[512,64,16],f32c[32768])->(f32[1,8,512])");
+  const auto product = described(
+      "com.microsoft:MatMulNBits/1{K=2048,N=512,accuracy_level=4,bits=4,block_size=32}"
+      "(f32[1,8,2048],u8c[512,64,16],f32c[32768])->(f32[1,8,512])");
   EXPECT_EQ(product->numbers, (Numbers{1, 8, 2048, 512}));
   EXPECT_EQ(product->slice.find("2048"), std::string::npos) << product->slice;
   ASSERT_TRUE(product->contraction);
@@ -155,9 +155,10 @@ TEST(Description, ZeroPointsAreZeroOrNot) {
 
 TEST(Description, WhatIsJoinedOfOneScaleIsCopied) {
   const auto joined = [](const char* second) {
-    return described("com.microsoft:QLinearConcat/1{axis=1}(f32c[]=1.0,u8c[]=0,u8[1,8,7,7],"
-                     "f32c[]=1.0,u8c[]=0,u8[1,24,7,7],f32c[]=" +
-                     std::string(second) + ",u8c[]=0)->(u8[1,32,7,7])");
+    return described(
+        "com.microsoft:QLinearConcat/1{axis=1}(f32c[]=1.0,u8c[]=0,u8[1,8,7,7],"
+        "f32c[]=1.0,u8c[]=0,u8[1,24,7,7],f32c[]=" +
+        std::string(second) + ",u8c[]=0)->(u8[1,32,7,7])");
   };
   EXPECT_EQ(joined("1.0")->numbers, (Numbers{1, 2, 1568, 0}));
   EXPECT_EQ(joined("0.5")->numbers, (Numbers{1, 2, 1568, 1}));
@@ -169,9 +170,10 @@ TEST(Description, ASliceIsLoopsAroundItsAxis) {
                       "i64c[1]=[2],i64c[1]=[2])->(f32[1,14,14,192])")
                 ->numbers,
             (Numbers{14, 14, 192, 28, 2}));
-  expect_alike("Slice/13{}(f32[197,1,576],i64c[1]=[384],i64c[1]=[576],i64c[1]=[-1])->"
-               "(f32[197,1,192])",
-               "Slice/13{}(f32[197,576],i64c[1]=[0],i64c[1]=[192],i64c[1]=[1])->(f32[197,192])");
+  expect_alike(
+      "Slice/13{}(f32[197,1,576],i64c[1]=[384],i64c[1]=[576],i64c[1]=[-1])->"
+      "(f32[197,1,192])",
+      "Slice/13{}(f32[197,576],i64c[1]=[0],i64c[1]=[192],i64c[1]=[1])->(f32[197,192])");
 }
 
 TEST(Description, WhatIsRepeatedHasLoopsOfItsOwn) {
@@ -187,10 +189,10 @@ TEST(Description, ARecurrentLayerIsItsStepsAndSizes) {
       "hidden_size=512,input_forget=0,layout=0}(f32[20,4,64],f32c[2,2048,64],f32c[2,2048,512],"
       "f32c[2,4096],-,f32c[2,4,512],f32c[2,4,512])->(f32[20,2,4,512],-,-)");
   EXPECT_EQ(layer->numbers, (Numbers{2, 20, 4, 64, 512}));
-  const auto plain =
-      described("LSTM/7{activations=[Sigmoid,Tanh,Tanh],direction=forward,hidden_size=512,"
-                "input_forget=0}(f32[20,4,64],f32c[1,2048,64],f32c[1,2048,512])->"
-                "(f32[20,1,4,512],-,-)");
+  const auto plain = described(
+      "LSTM/7{activations=[Sigmoid,Tanh,Tanh],direction=forward,hidden_size=512,"
+      "input_forget=0}(f32[20,4,64],f32c[1,2048,64],f32c[1,2048,512])->"
+      "(f32[20,1,4,512],-,-)");
   EXPECT_EQ(plain->slice, layer->slice);
   EXPECT_EQ(plain->numbers, (Numbers{1, 20, 4, 64, 512}));
   EXPECT_NE(described("LSTM/7{activations=[Sigmoid,Relu,Tanh],direction=forward,hidden_size=512,"
@@ -214,9 +216,8 @@ TEST(Description, LabelsOfAnEinsumThatAreWalkedTogetherAreOne) {
   EXPECT_EQ(product->contraction->in_c, 64);
   EXPECT_EQ(product->contraction->out_h, 256);
   EXPECT_EQ(product->contraction->out_c, 128);
-  expect_other_slices(
-      "Einsum/12{equation=\"bnd,bkd->bnk\"}(f32[4,8,8],f32[4,8,8])->(f32[4,8,8])",
-      "Einsum/12{equation=\"bnk,bkd->bnd\"}(f32[4,8,8],f32[4,8,8])->(f32[4,8,8])");
+  expect_other_slices("Einsum/12{equation=\"bnd,bkd->bnk\"}(f32[4,8,8],f32[4,8,8])->(f32[4,8,8])",
+                      "Einsum/12{equation=\"bnk,bkd->bnd\"}(f32[4,8,8],f32[4,8,8])->(f32[4,8,8])");
   // A trace, one operand, a term that does not fit: all of the key is said.
   for (const char* text : {"Einsum/12{equation=\"ii,ij->j\"}(f32[4,4],f32[4,3])->(f32[3])",
                            "Einsum/12{equation=\"ij->ji\"}(f32[4,3])->(f32[3,4])",

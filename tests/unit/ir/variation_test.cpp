@@ -267,7 +267,8 @@ std::size_t kinds(const std::vector<Key>& keys, Text text) {
 }
 
 TEST(Variation, ActivationsOfConvolutionsDiffer) {
-  const auto keys = drawn(kConv, [](const Key&) {}, 600);
+  const auto keys = drawn(
+      kConv, [](const Key&) {}, 600);
   EXPECT_GE(kinds(keys,
                   [](const Key& key) {
                     const Value* value = key.attribute("activation");
@@ -293,8 +294,8 @@ TEST(Variation, ATransposedConvolutionFitsTogether) {
 }
 
 TEST(Variation, JoinedAndSplitTensorsAddUp) {
-  const auto joined = drawn(
-      "Concat/13{axis=1}(f32[1,50,8],f32[1,70,8])->(f32[1,120,8])", [](const Key& key) {
+  const auto joined =
+      drawn("Concat/13{axis=1}(f32[1,50,8],f32[1,70,8])->(f32[1,120,8])", [](const Key& key) {
         std::int64_t sum = 0;
         for (std::size_t i = 0; i < key.operands.size(); ++i) {
           sum += size(key.operand(i), 1);
@@ -329,13 +330,14 @@ TEST(Variation, JoinedAndSplitTensorsAddUp) {
 }
 
 TEST(Variation, CutsPadsAndFactorsStay) {
-  drawn("Slice/13{}(f32[1,140,28,192],i64c[1]=[1],i64c[1]=[9223372036854775807],i64c[1]=[2],"
-        "i64c[1]=[2])->(f32[1,140,14,192])",
-        [](const Key& key) {
-          EXPECT_EQ(size(key.operand(0), 2), 28) << print(key);
-          EXPECT_EQ(size(key.result(0), 2), 14);
-          EXPECT_EQ(size(key.operand(0), 1), size(key.result(0), 1));
-        });
+  drawn(
+      "Slice/13{}(f32[1,140,28,192],i64c[1]=[1],i64c[1]=[9223372036854775807],i64c[1]=[2],"
+      "i64c[1]=[2])->(f32[1,140,14,192])",
+      [](const Key& key) {
+        EXPECT_EQ(size(key.operand(0), 2), 28) << print(key);
+        EXPECT_EQ(size(key.result(0), 2), 14);
+        EXPECT_EQ(size(key.operand(0), 1), size(key.result(0), 1));
+      });
   drawn("Pad/13{mode=constant}(f32[1,64,56,56],i64c[8]=[0,0,1,2,0,64,1,2],-)->(f32[1,128,58,60])",
         [](const Key& key) {
           EXPECT_EQ(size(key.result(0), 1), size(key.operand(0), 1) + 64) << print(key);
@@ -371,10 +373,9 @@ TEST(Variation, ReductionsAndTransposesGetOtherAxes) {
         ASSERT_NE(axes.list(), nullptr) << print(key);
         EXPECT_EQ(axes.list()->size(), static_cast<std::size_t>(size(key.operand(1), 0)));
         for (std::size_t d = 0; d < 3; ++d) {
-          const bool gone = std::any_of(axes.list()->begin(), axes.list()->end(),
-                                        [&](const Value& axis) {
-                                          return *axis.integer() == static_cast<std::int64_t>(d);
-                                        });
+          const bool gone = std::any_of(
+              axes.list()->begin(), axes.list()->end(),
+              [&](const Value& axis) { return *axis.integer() == static_cast<std::int64_t>(d); });
           EXPECT_EQ(size(key.result(0), d), gone ? 1 : size(key.operand(0), d)) << print(key);
         }
       });
@@ -427,23 +428,26 @@ TEST(Variation, PackedWeightsFitTheirProduct) {
 }
 
 TEST(Variation, ProductsGetOtherRowsAndSumsOtherOperands) {
-  const auto products =
-      drawn("Gemm/13{alpha=1.0,beta=1.0,transA=0,transB=1}(f32[1,512],f32c[1000,512],f32c[1000])->"
-            "(f32[1,1000])",
-            [](const Key& key) {
-              EXPECT_EQ(size(key.operand(0), 0), size(key.result(0), 0)) << print(key);
-              EXPECT_EQ(size(key.operand(1), 0), size(key.result(0), 1));
-            });
+  const auto products = drawn(
+      "Gemm/13{alpha=1.0,beta=1.0,transA=0,transB=1}(f32[1,512],f32c[1000,512],f32c[1000])->"
+      "(f32[1,1000])",
+      [](const Key& key) {
+        EXPECT_EQ(size(key.operand(0), 0), size(key.result(0), 0)) << print(key);
+        EXPECT_EQ(size(key.operand(1), 0), size(key.result(0), 1));
+      });
   EXPECT_GT(kinds(products, [](const Key& key) { return std::to_string(size(key.result(0), 0)); }),
             4U);
-  const auto sums = drawn("Add/13{}(f32[1,64,28,28],f32[1,64,28,28])->(f32[1,64,28,28])",
-                          [](const Key& key) { EXPECT_EQ(key.operand(0)->shape, key.result(0)->shape); });
+  const auto sums =
+      drawn("Add/13{}(f32[1,64,28,28],f32[1,64,28,28])->(f32[1,64,28,28])",
+            [](const Key& key) { EXPECT_EQ(key.operand(0)->shape, key.result(0)->shape); });
   EXPECT_EQ(kinds(sums, [](const Key& key) { return key.op; }), 4U);
-  EXPECT_EQ(kinds(sums, [](const Key& key) {
-              std::string form;
-              for (std::size_t d = 0; d < 4; ++d) form += size(key.operand(1), d) > 1 ? 'x' : '1';
-              return form;
-            }),
+  EXPECT_EQ(kinds(sums,
+                  [](const Key& key) {
+                    std::string form;
+                    for (std::size_t d = 0; d < 4; ++d)
+                      form += size(key.operand(1), d) > 1 ? 'x' : '1';
+                    return form;
+                  }),
             4U);
 }
 
@@ -460,9 +464,9 @@ TEST(Variation, QuantisedActivationsMayBeSigned) {
       });
   EXPECT_EQ(kinds(keys, [](const Key& key) { return std::string(name(key.result(0)->dtype)); }),
             2U);
-  EXPECT_EQ(kinds(keys,
-                  [](const Key& key) { return std::to_string(key.operand(4)->shape.dims.size()); }),
-            2U);
+  EXPECT_EQ(
+      kinds(keys, [](const Key& key) { return std::to_string(key.operand(4)->shape.dims.size()); }),
+      2U);
 }
 
 TEST(Variation, NothingAbsurdIsDrawn) {
