@@ -272,6 +272,8 @@ std::optional<Key> vary_reduction(const Key& key, Draw& draw) {
   const auto whole = dims_of(key.operand(0));
   auto reduced = reduced_of(key);
   if (!whole || whole->empty() || !reduced || !usual(*whole)) return std::nullopt;
+  const auto is_axis = [&](std::int64_t axis) { return place_of(axis, whole->size()).has_value(); };
+  if (!std::all_of(reduced->axes.begin(), reduced->axes.end(), is_axis)) return std::nullopt;
   const bool keeps = ops::integer(key, "keepdims").value_or(1) != 0;
   Numbers sizes = tied(*whole, draw);
   if (reduced->where != Axes::None && draw.happens(kOtherForm)) {
@@ -283,11 +285,7 @@ std::optional<Key> vary_reduction(const Key& key, Draw& draw) {
       reduced->axes.push_back(static_cast<std::int64_t>(d));
   }
   std::vector<bool> gone(sizes.size(), reduced->axes.empty());
-  for (const std::int64_t axis : reduced->axes) {
-    const auto place = place_of(axis, sizes.size());
-    if (!place) return std::nullopt;
-    gone[*place] = true;
-  }
+  for (const std::int64_t axis : reduced->axes) gone[*place_of(axis, sizes.size())] = true;
   const bool any = draw.happens(kOtherForm);
   Numbers result;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
