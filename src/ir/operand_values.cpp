@@ -33,16 +33,6 @@ constexpr std::int64_t kModestTrips = 10;
 constexpr std::int64_t kModestSize = 16;
 constexpr std::int64_t kMaxListedElements = 4096;  // a list of sizes or axes is short
 
-std::optional<Dims> known(const TensorEntry* tensor) {
-  if (tensor == nullptr || !tensor->shape.ranked) return std::nullopt;
-  Dims dims;
-  for (const Dim& dim : tensor->shape.dims) {
-    if (!dim) return std::nullopt;
-    dims.push_back(*dim);
-  }
-  return dims;
-}
-
 std::optional<std::int64_t> count_of(const Key& key, std::size_t operand) {
   const TensorEntry* entry = key.operand(operand);
   return entry == nullptr ? std::nullopt : entry->shape.elements();
@@ -157,7 +147,7 @@ Fill index_of_one_hot(const Key& key, std::size_t) {
 /// Positions of com.microsoft's RotaryEmbedding: one offset for all, or one each.
 Fill rotary_positions(const Key& key, std::size_t operand) {
   const auto cache = size_along(key.operand(2), 0);
-  const auto x = known(key.operand(0));
+  const auto x = ops::dims_of(key.operand(0));
   if (!cache || !x) return below(1);
   if (count_of(key, operand) != std::int64_t{1}) return below(cache);
   const std::int64_t length = x->size() == 4 ? (*x)[2] : x->size() > 1 ? (*x)[1] : 1;
@@ -205,7 +195,7 @@ Fill dividend(const Key& key, std::size_t) {
 // ---- sizes
 
 Fill result_dims(const Key& key, std::size_t operand) {
-  const auto result = known(key.result(0));
+  const auto result = ops::dims_of(key.result(0));
   const auto count = count_of(key, operand);
   if (result && count && static_cast<std::int64_t>(result->size()) == *count)
     return listed(*result);
@@ -216,7 +206,7 @@ Fill result_dims(const Key& key, std::size_t operand) {
 Fill modest_dims(const Key& key, std::size_t operand) {
   const auto count = count_of(key, operand);
   if (!count || *count > kMaxListedElements) return std::nullopt;
-  if (const auto data = known(key.operand(0));
+  if (const auto data = ops::dims_of(key.operand(0));
       operand != 0 && data && static_cast<std::int64_t>(data->size()) == *count)
     return listed(*data);
   Dims dims(static_cast<std::size_t>(*count), *count == 1 ? 64 : 8);
@@ -225,14 +215,14 @@ Fill modest_dims(const Key& key, std::size_t operand) {
 
 Fill made_shape(const Key& key, std::size_t operand) {
   if (auto fill = result_dims(key, operand)) return fill;
-  return known(key.result(0)) ? std::nullopt : modest_dims(key, operand);
+  return ops::dims_of(key.result(0)) ? std::nullopt : modest_dims(key, operand);
 }
 
 Fill reshape_shape(const Key& key, std::size_t operand) {
   if (auto fill = result_dims(key, operand)) return fill;
   const auto count = count_of(key, operand);
-  if (known(key.result(0)) || !count || *count > kMaxListedElements) return std::nullopt;
-  const auto data = known(key.operand(0));
+  if (ops::dims_of(key.result(0)) || !count || *count > kMaxListedElements) return std::nullopt;
+  const auto data = ops::dims_of(key.operand(0));
   if (data && static_cast<std::int64_t>(data->size()) == *count) return listed(*data);
   Dims dims(static_cast<std::size_t>(*count), 1);
   if (!dims.empty()) dims.front() = -1;
@@ -243,9 +233,9 @@ Fill reshape_shape(const Key& key, std::size_t operand) {
 Fill expand_shape(const Key& key, std::size_t operand) {
   const auto count = count_of(key, operand);
   if (!count || *count > kMaxListedElements) return std::nullopt;
-  const auto result = known(key.result(0));
+  const auto result = ops::dims_of(key.result(0));
   if (!result) {
-    const auto data = known(key.operand(0));
+    const auto data = ops::dims_of(key.operand(0));
     Dims dims(static_cast<std::size_t>(*count), 1);
     for (std::size_t i = 0; data && i < dims.size() && i < data->size(); ++i)
       dims[dims.size() - 1 - i] = (*data)[data->size() - 1 - i];
@@ -259,8 +249,8 @@ Fill tile_repeats(const Key& key, std::size_t operand) {
   const auto count = count_of(key, operand);
   if (!count || *count > kMaxListedElements) return std::nullopt;
   Dims repeats(static_cast<std::size_t>(*count), 1);
-  const auto data = known(key.operand(0));
-  const auto result = known(key.result(0));
+  const auto data = ops::dims_of(key.operand(0));
+  const auto result = ops::dims_of(key.result(0));
   if (!data || !result || data->size() != result->size() || data->size() != repeats.size())
     return listed(repeats);
   for (std::size_t i = 0; i < repeats.size(); ++i)
@@ -295,7 +285,7 @@ Fill range_part(const Key& key, std::size_t operand) {
 /// Axes that operand `operand` of Slice or Pad would name, if its result is to be another than
 /// operand 0: what differs, then what is left.
 std::optional<Dims> axes_of(const Key& key, std::size_t operand, std::size_t count) {
-  const auto data = known(key.operand(0));
+  const auto data = ops::dims_of(key.operand(0));
   if (is_absent(key, operand)) {
     Dims axes(count);
     std::iota(axes.begin(), axes.end(), 0);
@@ -311,7 +301,7 @@ std::optional<Dims> axes_of(const Key& key, std::size_t operand, std::size_t cou
     }
     return axes;
   }
-  const auto result = known(key.result(0));
+  const auto result = ops::dims_of(key.result(0));
   if (!data || count > data->size()) return std::nullopt;
   Dims axes;
   for (const bool differs : {true, false}) {
@@ -327,7 +317,7 @@ std::optional<Dims> axes_of(const Key& key, std::size_t operand, std::size_t cou
 /// Starts (1), ends (2), axes (3) or steps (4) of Slice.
 Fill slice_part(const Key& key, std::size_t operand) {
   const auto count = count_of(key, operand);
-  const auto data = known(key.operand(0));
+  const auto data = ops::dims_of(key.operand(0));
   if (!count || *count > kMaxListedElements) return std::nullopt;
   const auto n = static_cast<std::size_t>(*count);
   const auto axes = axes_of(key, 3, n);
@@ -336,7 +326,7 @@ Fill slice_part(const Key& key, std::size_t operand) {
   if (operand == 4) return each(1);
   constexpr double kAll = std::numeric_limits<std::int32_t>::max();
   if (!axes || axes->size() != n || !data) return each(operand == 1 ? 0 : kAll);
-  const auto result = known(key.result(0));
+  const auto result = ops::dims_of(key.result(0));
   const auto other = said(key, operand == 1 ? 2 : 1);
   OperandFill fill;
   for (std::size_t i = 0; i < n; ++i) {
@@ -365,13 +355,13 @@ Fill slice_part(const Key& key, std::size_t operand) {
 /// Pads (1): half before, half behind; or axes (3).
 Fill pad_part(const Key& key, std::size_t operand) {
   const auto count = count_of(key, operand);
-  const auto data = known(key.operand(0));
+  const auto data = ops::dims_of(key.operand(0));
   if (!count || *count > kMaxListedElements) return std::nullopt;
   const std::size_t n = static_cast<std::size_t>(operand == 1 ? *count / 2 : *count);
   const auto axes = axes_of(key, 3, n);
   if (!axes) return std::nullopt;
   if (operand == 3) return listed(*axes);
-  const auto result = known(key.result(0));
+  const auto result = ops::dims_of(key.result(0));
   Dims pads(2 * n, 0);
   for (std::size_t i = 0; result && data && i < n && i < axes->size(); ++i) {
     const auto axis = static_cast<std::size_t>((*axes)[i]);
@@ -406,9 +396,9 @@ std::vector<std::size_t> resized_axes(const Key& key, std::size_t rank) {
 }
 
 Fill resized_sizes(const Key& key, std::size_t) {
-  const auto data = known(key.operand(0));
+  const auto data = ops::dims_of(key.operand(0));
   if (!data) return std::nullopt;
-  const auto result = known(key.result(0));
+  const auto result = ops::dims_of(key.result(0));
   const Dims& from = result && result->size() == data->size() ? *result : *data;
   Dims sizes;
   for (const std::size_t axis : resized_axes(key, data->size())) sizes.push_back(from[axis]);
@@ -417,9 +407,9 @@ Fill resized_sizes(const Key& key, std::size_t) {
 
 /// Floats whose product with a size, rounded down, is the result's.
 Fill resized_scales(const Key& key, std::size_t) {
-  const auto data = known(key.operand(0));
+  const auto data = ops::dims_of(key.operand(0));
   if (!data) return std::nullopt;
-  const auto result = known(key.result(0));
+  const auto result = ops::dims_of(key.result(0));
   OperandFill fill;
   for (const std::size_t axis : resized_axes(key, data->size())) {
     const auto from = static_cast<float>((*data)[axis]);
@@ -473,8 +463,8 @@ Fill one_hot_depth(const Key& key, std::size_t) {
 }
 
 Fill center_shape(const Key& key, std::size_t) {
-  const auto data = known(key.operand(0));
-  const auto result = known(key.result(0));
+  const auto data = ops::dims_of(key.operand(0));
+  const auto result = ops::dims_of(key.result(0));
   if (!data) return std::nullopt;
   const Dims& from = result && result->size() == data->size() ? *result : *data;
   Dims sizes;
@@ -484,18 +474,18 @@ Fill center_shape(const Key& key, std::size_t) {
 
 /// The result of AffineGrid is [N, H, W, 2] or [N, D, H, W, 3]; the size has a channel more.
 Fill affine_size(const Key& key, std::size_t operand) {
-  const auto result = known(key.result(0));
+  const auto result = ops::dims_of(key.result(0));
   const auto count = count_of(key, operand);
   if (!result || result->size() < 2 || !count ||
       *count != static_cast<std::int64_t>(result->size()))
-    return known(key.result(0)) ? std::nullopt : modest_dims(key, operand);
+    return ops::dims_of(key.result(0)) ? std::nullopt : modest_dims(key, operand);
   Dims size = {(*result)[0], 1};
   size.insert(size.end(), result->begin() + 1, result->end() - 1);
   return listed(size);
 }
 
 Fill spatial_dims(const Key& key, std::size_t operand) {
-  const auto result = known(key.result(0));
+  const auto result = ops::dims_of(key.result(0));
   const auto count = count_of(key, operand);
   if (!result || !count || *count + 2 != static_cast<std::int64_t>(result->size()))
     return std::nullopt;
@@ -559,8 +549,8 @@ Fill removed_axes(const Key& key, std::size_t operand) {
   const auto count = count_of(key, operand);
   if (!count || *count > kMaxListedElements) return std::nullopt;
   const bool puts_in = key.op == "Unsqueeze";
-  const auto longer = known(puts_in ? key.result(0) : key.operand(0));
-  const auto shorter = known(puts_in ? key.operand(0) : key.result(0));
+  const auto longer = ops::dims_of(puts_in ? key.result(0) : key.operand(0));
+  const auto shorter = ops::dims_of(puts_in ? key.operand(0) : key.result(0));
   const bool ones = puts_in || key.op == "Squeeze";
   Dims axes;
   const auto full = [&] { return static_cast<std::int64_t>(axes.size()) == *count; };
@@ -674,8 +664,8 @@ Fill found_nonzero(const Key& key, std::size_t) {
 }
 
 Fill compress_condition(const Key& key, std::size_t operand) {
-  const auto data = known(key.operand(0));
-  const auto result = known(key.result(0));
+  const auto data = ops::dims_of(key.operand(0));
+  const auto result = ops::dims_of(key.result(0));
   const Value* axis = key.attribute("axis");
   const auto count = count_of(key, operand);
   OperandFill fill;
@@ -696,7 +686,7 @@ Fill unique_elements(const Key& key, std::size_t) {
   const auto count = count_of(key, 0);
   // Along an axis whole slices are compared, which elements do not say.
   if (const Value* axis = key.attribute("axis"); axis != nullptr && axis->integer() != nullptr) {
-    if (*axis->integer() != 0 && known(key.operand(0)).value_or(Dims{}).size() != 1)
+    if (*axis->integer() != 0 && ops::dims_of(key.operand(0)).value_or(Dims{}).size() != 1)
       return std::nullopt;
   }
   OperandFill fill;
@@ -708,8 +698,8 @@ Fill unique_elements(const Key& key, std::size_t) {
 
 /// Regions that cover half of the image in each direction, in coordinates of the unscaled image.
 Fill region_boxes(const Key& key, std::size_t operand) {
-  const auto image = known(key.operand(0));
-  const auto boxes = known(key.operand(operand));
+  const auto image = ops::dims_of(key.operand(0));
+  const auto boxes = ops::dims_of(key.operand(operand));
   const Value* scale_value = key.attribute("spatial_scale");
   if (!image || image->size() != 4 || !boxes || boxes->size() != 2) return std::nullopt;
   const std::int64_t width = (*boxes)[1];
@@ -736,8 +726,8 @@ struct Suppression {
   std::int64_t batches = 0, boxes = 0, classes = 0, selected = 0;
 };
 std::optional<Suppression> suppression(const Key& key) {
-  const auto boxes = known(key.operand(0));
-  const auto scores = known(key.operand(1));
+  const auto boxes = ops::dims_of(key.operand(0));
+  const auto scores = ops::dims_of(key.operand(1));
   constexpr std::int64_t kMaxScores = 1 << 24;
   if (!boxes || boxes->size() != 3 || !scores || scores->size() != 3) return std::nullopt;
   Suppression s{(*boxes)[0], (*boxes)[1], (*scores)[1], 0};

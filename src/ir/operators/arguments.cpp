@@ -8,6 +8,11 @@
 #include "ir/axis.hpp"
 
 namespace oplat::ir::ops {
+namespace {
+
+constexpr std::int64_t kMaxConstants = 4096;
+
+}  // namespace
 
 std::optional<double> extent(const Shape& shape) {
   if (!shape.ranked) return std::nullopt;
@@ -32,6 +37,32 @@ std::optional<std::int64_t> dim(const TensorEntry* tensor, int index) {
   if (!size) return std::nullopt;
   const auto at = axis_index(index, *size);
   return at ? tensor->shape.dims[*at] : std::nullopt;
+}
+
+std::optional<std::vector<std::int64_t>> dims_of(const TensorEntry* tensor) {
+  if (tensor == nullptr || !tensor->shape.ranked) return std::nullopt;
+  std::vector<std::int64_t> dims;
+  for (const Dim& dim : tensor->shape.dims) {
+    if (!dim) return std::nullopt;
+    dims.push_back(*dim);
+  }
+  return dims;
+}
+
+std::optional<std::vector<std::int64_t>> numbers_of(const TensorEntry* tensor) {
+  if (tensor == nullptr || !tensor->value) return std::nullopt;
+  const auto count = tensor->shape.elements();
+  if (!count || *count > kMaxConstants) return std::nullopt;
+  if (const std::int64_t* one = tensor->value->integer())
+    return std::vector<std::int64_t>(static_cast<std::size_t>(*count), *one);
+  const List* list = tensor->value->list();
+  if (list == nullptr || static_cast<std::int64_t>(list->size()) != *count) return std::nullopt;
+  std::vector<std::int64_t> numbers;
+  for (const Value& each : *list) {
+    if (each.integer() == nullptr) return std::nullopt;
+    numbers.push_back(*each.integer());
+  }
+  return numbers;
 }
 
 std::optional<std::size_t> rank(const TensorEntry* tensor) {

@@ -23,6 +23,10 @@ std::optional<double> extent(const Shape& shape);
 std::optional<double> elements(const TensorEntry* tensor);
 /// Dimension `index`, counted from the end where negative; std::nullopt if missing or unknown.
 std::optional<std::int64_t> dim(const TensorEntry* tensor, int index);
+/// All dimensions; std::nullopt for no tensor, no rank and unknown ones.
+std::optional<std::vector<std::int64_t>> dims_of(const TensorEntry* tensor);
+/// The numbers of a constant of whole numbers, whose value may be one for all of them.
+std::optional<std::vector<std::int64_t>> numbers_of(const TensorEntry* tensor);
 /// Number of dimensions, if known.
 std::optional<std::size_t> rank(const TensorEntry* tensor);
 

@@ -74,6 +74,8 @@ bool are_together(const Terms& terms, char first, char second) {
   });
 }
 
+constexpr std::size_t kMaxLabels = 20;  // letters a to z are left for them
+
 /// A product of two operands: labels that are walked together are one, and are called a, b, ... in
 /// their order.
 struct Product {
@@ -120,7 +122,7 @@ std::optional<Product> product_of(const Key& key) {
   for (const std::string& term : product.terms) {
     std::string& out = renamed.terms.emplace_back();
     for (const char label : term) {
-      if (!product.sizes.contains(label)) return std::nullopt;
+      if (!product.sizes.contains(label) || names.size() > kMaxLabels) return std::nullopt;
       const auto [at, added] =
           names.emplace(label, static_cast<char>('a' + static_cast<int>(names.size())));
       if (added) renamed.sizes.emplace(at->second, product.sizes[label]);

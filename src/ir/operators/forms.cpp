@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/axis.hpp"
 #include "ir/dtype.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/matmul.hpp"
@@ -41,13 +42,6 @@ double product_of(const DimSizes& sizes, std::size_t from, std::size_t to) {
   double all = 1;
   for (std::size_t i = from; i < to; ++i) all *= sizes[i];
   return all;
-}
-
-/// Which of so many dimensions; counted from the end where negative.
-std::optional<std::size_t> place_of(std::int64_t axis, std::size_t rank) {
-  if (axis < 0) axis += static_cast<std::int64_t>(rank);
-  if (axis < 0 || axis >= static_cast<std::int64_t>(rank)) return std::nullopt;
-  return static_cast<std::size_t>(axis);
 }
 
 std::string said(const Value& value) {
@@ -146,17 +140,7 @@ std::optional<std::vector<std::int64_t>> axes_of(const Key& key) {
   if (const auto axes = integers(key, "axes")) return axes;
   if (const auto axis = integer(key, "axis")) return std::vector<std::int64_t>{*axis};
   const TensorEntry* operand = key.operand(1);
-  if (operand == nullptr) return std::vector<std::int64_t>{};
-  if (!operand->value) return std::nullopt;
-  if (const auto* one = operand->value->integer()) return std::vector<std::int64_t>{*one};
-  const List* list = operand->value->list();
-  if (list == nullptr) return std::nullopt;
-  std::vector<std::int64_t> axes;
-  for (const Value& each : *list) {
-    if (each.integer() == nullptr) return std::nullopt;
-    axes.push_back(*each.integer());
-  }
-  return axes;
+  return operand == nullptr ? std::vector<std::int64_t>{} : numbers_of(operand);
 }
 
 /// Loops before, along and behind an axis.
@@ -168,7 +152,7 @@ struct Around {
 
 std::optional<Around> around(const TensorEntry* tensor, std::int64_t axis) {
   const auto sizes = sizes_of(tensor);
-  const auto place = sizes ? place_of(axis, sizes->size()) : std::nullopt;
+  const auto place = sizes ? axis_index(axis, sizes->size()) : std::nullopt;
   if (!place) return std::nullopt;
   return Around{product_of(*sizes, 0, *place), (*sizes)[*place],
                 product_of(*sizes, *place + 1, sizes->size())};
@@ -217,7 +201,7 @@ std::optional<Description> describe_reduction(const Key& key) {
   const bool none = axes->empty() && integer(key, "noop_with_empty_axes").value_or(0) != 0;
   std::vector<bool> reduced(sizes->size(), axes->empty() && !none);
   for (const std::int64_t axis : *axes) {
-    const auto place = place_of(axis, sizes->size());
+    const auto place = axis_index(axis, sizes->size());
     if (!place) return std::nullopt;
     reduced[*place] = true;
   }
@@ -412,7 +396,7 @@ std::optional<Description> describe_softmax(const Key& key) {
 std::optional<Description> describe_layer_norm(const Key& key) {
   const auto sizes = sizes_of(key.operand(0));
   const auto place =
-      sizes ? place_of(integer(key, "axis").value_or(-1), sizes->size()) : std::nullopt;
+      sizes ? axis_index(integer(key, "axis").value_or(-1), sizes->size()) : std::nullopt;
   if (!place) return std::nullopt;
   Form form(key, {"axis", "stash_type"});
   return form.types()

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ir/axis.hpp"
 #include "ir/operators/arguments.hpp"
 
 namespace oplat::ir::variations {
@@ -50,7 +51,7 @@ Numbers tied(const Numbers& dims, Draw& draw) {
 std::optional<Key> vary_joined(const Key& key, Draw& draw) {
   const auto result = dims_of(key.result(0));
   if (!result || !usual(*result)) return std::nullopt;
-  const auto axis = place_of(ops::integer(key, "axis").value_or(0), result->size());
+  const auto axis = axis_index(ops::integer(key, "axis").value_or(0), result->size());
   if (!axis) return std::nullopt;
   Key out = key;
   // Scales and zero points of quantised ones are constants of one element.
@@ -86,26 +87,19 @@ std::optional<Key> vary_joined(const Key& key, Draw& draw) {
 std::optional<Key> vary_split(const Key& key, Draw& draw) {
   const auto whole = dims_of(key.operand(0));
   if (!whole || !usual(*whole)) return std::nullopt;
-  const auto axis = place_of(ops::integer(key, "axis").value_or(0), whole->size());
+  const auto axis = axis_index(ops::integer(key, "axis").value_or(0), whole->size());
   if (!axis) return std::nullopt;
   Key out = key;
   Numbers joined = tied(*whole, draw);
-  joined[*axis] = 0;
   Numbers sizes;
   for (Entry& entry : out.results) {
     const auto dims = dims_of(tensor_of(entry));
     if (!dims || dims->size() != whole->size()) return std::nullopt;
-    Numbers part = joined;
-    part[*axis] = draw.tied((*dims)[*axis]);
-    sizes.push_back(part[*axis]);
-    set_dims(entry, part);
+    sizes.push_back(draw.tied((*dims)[*axis]));
+    joined[*axis] = sizes.back();
+    set_dims(entry, joined);
   }
   joined[*axis] = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  for (std::size_t i = 0; i < out.results.size(); ++i) {
-    Numbers part = joined;
-    part[*axis] = sizes[i];
-    set_dims(out.results[i], part);
-  }
   set_dims(out.operands.front(), joined);
   if (out.operands.size() == 1) return out;
   TensorEntry* constant = tensor_of(out.operands[1]);
@@ -123,7 +117,7 @@ std::optional<Key> vary_slice(const Key& key, Draw& draw) {
     return std::nullopt;
   std::vector<bool> sliced(whole->size(), false);
   for (const std::int64_t axis : *axes) {
-    const auto place = place_of(axis, whole->size());
+    const auto place = axis_index(axis, whole->size());
     if (!place) return std::nullopt;
     sliced[*place] = true;
   }
@@ -272,7 +266,9 @@ std::optional<Key> vary_reduction(const Key& key, Draw& draw) {
   const auto whole = dims_of(key.operand(0));
   auto reduced = reduced_of(key);
   if (!whole || whole->empty() || !reduced || !usual(*whole)) return std::nullopt;
-  const auto is_axis = [&](std::int64_t axis) { return place_of(axis, whole->size()).has_value(); };
+  const auto is_axis = [&](std::int64_t axis) {
+    return axis_index(axis, whole->size()).has_value();
+  };
   if (!std::all_of(reduced->axes.begin(), reduced->axes.end(), is_axis)) return std::nullopt;
   const bool keeps = ops::integer(key, "keepdims").value_or(1) != 0;
   Numbers sizes = tied(*whole, draw);
@@ -285,7 +281,7 @@ std::optional<Key> vary_reduction(const Key& key, Draw& draw) {
       reduced->axes.push_back(static_cast<std::int64_t>(d));
   }
   std::vector<bool> gone(sizes.size(), reduced->axes.empty());
-  for (const std::int64_t axis : reduced->axes) gone[*place_of(axis, sizes.size())] = true;
+  for (const std::int64_t axis : reduced->axes) gone[*axis_index(axis, sizes.size())] = true;
   const bool any = draw.happens(kOtherForm);
   Numbers result;
   for (std::size_t d = 0; d < sizes.size(); ++d) {
@@ -306,7 +302,8 @@ std::optional<Key> vary_reduction(const Key& key, Draw& draw) {
 std::optional<Key> vary_transpose(const Key& key, Draw& draw) {
   const auto before = dims_of(key.operand(0));
   auto order = ops::integers(key, "perm");
-  if (!before || !order || order->size() != before->size() || !usual(*before)) return std::nullopt;
+  if (!before || before->empty() || !order || order->size() != before->size() || !usual(*before))
+    return std::nullopt;
   Numbers sorted = *order;
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t d = 0; d < sorted.size(); ++d) {

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::int64_t kMaxUnit = 16;
 constexpr double kKept = 1.0 / 3;
-constexpr std::int64_t kMaxConstants = 4096;
 
 }  // namespace
 
@@ -44,38 +43,6 @@ bool usual(const Numbers& numbers) {
                      [](std::int64_t number) { return number >= 0 && number <= kMaxSize; });
 }
 
-std::optional<Numbers> dims_of(const TensorEntry* tensor) {
-  if (tensor == nullptr || !tensor->shape.ranked) return std::nullopt;
-  Numbers dims;
-  for (const Dim& dim : tensor->shape.dims) {
-    if (!dim) return std::nullopt;
-    dims.push_back(*dim);
-  }
-  return dims;
-}
-
 TensorEntry* tensor_of(Entry& entry) { return std::get_if<TensorEntry>(&entry); }
-
-std::optional<Numbers> numbers_of(const TensorEntry* tensor) {
-  if (tensor == nullptr || !tensor->value) return std::nullopt;
-  const auto count = tensor->shape.elements();
-  if (!count || *count > kMaxConstants) return std::nullopt;
-  if (const std::int64_t* one = tensor->value->integer())
-    return Numbers(static_cast<std::size_t>(*count), *one);
-  const List* list = tensor->value->list();
-  if (list == nullptr || static_cast<std::int64_t>(list->size()) != *count) return std::nullopt;
-  Numbers numbers;
-  for (const Value& each : *list) {
-    if (each.integer() == nullptr) return std::nullopt;
-    numbers.push_back(*each.integer());
-  }
-  return numbers;
-}
-
-std::optional<std::size_t> place_of(std::int64_t axis, std::size_t rank) {
-  if (axis < 0) axis += static_cast<std::int64_t>(rank);
-  if (axis < 0 || axis >= static_cast<std::int64_t>(rank)) return std::nullopt;
-  return static_cast<std::size_t>(axis);
-}
 
 }  // namespace oplat::ir::variations

@@ -10,10 +10,13 @@
 
 #include "base/random.hpp"
 #include "ir/key.hpp"
+#include "ir/operators/arguments.hpp"
 
 namespace oplat::ir::variations {
 
 using Numbers = std::vector<std::int64_t>;
+using ops::dims_of;
+using ops::numbers_of;
 
 /// Sizes up to this one are numbers of few things (images of a batch, colours) and stay.
 inline constexpr std::int64_t kMaxKept = 4;
@@ -52,12 +55,6 @@ class Draw {
 
 /// Keys come from files of anybody's: what is multiplied is no larger than kMaxSize.
 bool usual(const Numbers& numbers);
-/// Known dimensions; std::nullopt for no tensor and unknown ones.
-std::optional<Numbers> dims_of(const TensorEntry* tensor);
 TensorEntry* tensor_of(Entry& entry);
-/// The numbers of a constant of whole numbers, whose value may be one for all of them.
-std::optional<Numbers> numbers_of(const TensorEntry* tensor);
-/// Which of so many dimensions, counted from the end where negative.
-std::optional<std::size_t> place_of(std::int64_t axis, std::size_t rank);
 
 }  // namespace oplat::ir::variations

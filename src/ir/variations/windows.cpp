@@ -21,6 +21,8 @@ namespace oplat::ir::variations {
 namespace {
 
 constexpr double kOtherFormOfWindow = 0.5;
+/// Processors have blocks of 8 or 16 channels; more than this is nothing that a layout has.
+constexpr std::int64_t kMaxBlock = 64;
 /// Blocks of networks often keep their channels.
 constexpr double kChannelsStayEqual = 1.0 / 3;
 constexpr std::array<std::int64_t, 6> kWindows = {3, 5, 7, 9, 11, 13};
@@ -141,7 +143,7 @@ class WindowVariation {
     more_ = ops::integers(key_, "output_padding").value_or(Numbers(rank, 0));
     if (dilations_.size() != rank || more_.size() != rank) return false;
     if (!usual(kernel_) || !usual(strides_) || !usual(pads_) || !usual(dilations_) ||
-        !usual(more_) || !usual(*image) || !usual(*result))
+        !usual(more_) || !usual(*image) || !usual(*result) || block() > kMaxBlock)
       return false;
     space_.assign(rank, 0);
     result_space_.assign(rank, 0);

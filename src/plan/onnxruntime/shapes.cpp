@@ -780,11 +780,10 @@ bool depth_to_space(Net& net, NodeId id) {
   return true;
 }
 
-bool recurrent(Net& net, NodeId id) {
+/// Rows and states of a recurrent layer.
+bool states(Net& net, NodeId id, std::int64_t directions, std::int64_t hidden) {
   const Tensor x = operand(net, id, 0);
-  const Dims& r = operand(net, id, 2).dims;
-  if (x.dims.size() != 3 || r.size() != 3) return false;
-  const std::int64_t hidden = r[2], directions = r[0];
+  if (x.dims.size() != 3) return false;
   const bool batch_first = net.attribute_int(id, "layout", 0) == 1;
   const std::int64_t steps = x.dims[batch_first ? 1 : 0], batch = x.dims[batch_first ? 0 : 1];
   set(net, id, 0, x.dtype,
@@ -797,17 +796,17 @@ bool recurrent(Net& net, NodeId id) {
   return true;
 }
 
-/// Rows and states of a model's own LSTM whose weights are of eight bits.
+bool recurrent(Net& net, NodeId id) {
+  const Dims& r = operand(net, id, 2).dims;
+  return r.size() == 3 && states(net, id, r[0], r[2]);
+}
+
+/// A model's own LSTM whose weights are of eight bits.
 bool quantised_lstm(Net& net, NodeId id) {
-  const Tensor x = operand(net, id, 0);
   const std::int64_t hidden = net.attribute_int(id, "hidden_size", 0);
-  if (x.dims.size() != 3 || hidden <= 0) return false;
-  const std::int64_t directions = operand(net, id, 2).dims[0];
-  const Dims state{directions, x.dims[1], hidden};
-  set(net, id, 0, x.dtype, Dims{x.dims[0], directions, x.dims[1], hidden});
-  set(net, id, 1, x.dtype, state);
-  set(net, id, 2, x.dtype, state);
-  return true;
+  if (hidden <= 0) return false;
+  const Dims& r = operand(net, id, 2).dims;
+  return r.size() == 3 && states(net, id, r[0], hidden);
 }
 
 /// A product with a weight of few bits: N columns.

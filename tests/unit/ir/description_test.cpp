@@ -219,11 +219,15 @@ TEST(Description, LabelsOfAnEinsumThatAreWalkedTogetherAreOne) {
   expect_other_slices("Einsum/12{equation=\"bnd,bkd->bnk\"}(f32[4,8,8],f32[4,8,8])->(f32[4,8,8])",
                       "Einsum/12{equation=\"bnk,bkd->bnd\"}(f32[4,8,8],f32[4,8,8])->(f32[4,8,8])");
   // A trace, one operand, a term that does not fit: all of the key is said.
-  for (const char* text : {"Einsum/12{equation=\"ii,ij->j\"}(f32[4,4],f32[4,3])->(f32[3])",
-                           "Einsum/12{equation=\"ij->ji\"}(f32[4,3])->(f32[3,4])",
-                           "Einsum/12{equation=\"ijk,kl->ijl\"}(f32[4,3],f32[3,5])->(f32[4,5])",
-                           "Einsum/12{equation=\"...d,de->...e\"}(f32[4,3],f32[3,5])->(f32[4,5])",
-                           "Einsum/12{equation=\"ij,jk\"}(f32[4,3],f32[3,5])->(f32[4,5])"}) {
+  for (const char* text :
+       {"Einsum/12{equation=\"ii,ij->j\"}(f32[4,4],f32[4,3])->(f32[3])",
+        "Einsum/12{equation=\"ij->ji\"}(f32[4,3])->(f32[3,4])",
+        "Einsum/12{equation=\"ijk,kl->ijl\"}(f32[4,3],f32[3,5])->(f32[4,5])",
+        "Einsum/12{equation=\"...d,de->...e\"}(f32[4,3],f32[3,5])->(f32[4,5])",
+        "Einsum/12{equation=\"ij,jk\"}(f32[4,3],f32[3,5])->(f32[4,5])",
+        // More labels than there are letters to name them.
+        "Einsum/12{equation=\"acegikmoqsuwy,bdfhjlnprtvxz->aybzcxdwevfugthsirjqkplomn\"}"
+        "(f32[1,1,1,1,1,1,1,1,1,1,1,1,1],f32[1,1,1,1,1,1,1,1,1,1,1,1,1])->(f32[1])"}) {
     const auto odd = described(text);
     ASSERT_TRUE(odd) << text;
     EXPECT_FALSE(odd->contraction) << text;

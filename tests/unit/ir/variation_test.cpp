@@ -237,6 +237,11 @@ TEST(Variation, WhatItCannotWorkOutIsLeftAlone) {
            "linear,scales=[1,1,8,8]}(f32[1,32,28,28])->(f32[1,32,225,225])",
            "DepthToSpace/13{blocksize=3,mode=DCR}(f32[1,64,28,28])->(f32[1,16,56,56])",
            "Transpose/13{perm=[0,0,1]}(f32[8,28,28])->(f32[8,28,28])",
+           "Transpose/13{perm=[]}(f32[])->(f32[])",
+           // Blocks that no layout has.
+           "com.microsoft.nchwc:Conv/1@block=4611686018427387904{dilations=[1,1],group=1,"
+           "kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}(f32[1,64,28,28],f32c[64,64,3,3])->"
+           "(f32[1,64,28,28])",
            "ReduceMean/13{axes=[9],keepdims=1}(f32[8,28,28])->(f32[8,28,28])",
            // No sizes that anything has.
            "Conv/"
