@@ -214,9 +214,10 @@ void add_form(const Command& command, FormOptions& to, report::Forms forms) {
 }
 
 void add_keys(const Command& command, bool& to) {
-  command.add_flag("--keys", to,
-                   "show keys on a terminal too, which gets labels of kernels (text in a file or a "
-                   "pipe always has keys)");
+  command.add_flag(
+      "--keys", to,
+      "on a terminal, show keys instead of labels of kernels; text in a file or a pipe "
+      "always has keys");
 }
 
 Status check_out(const FormOptions& form, const std::vector<std::string>& inputs) {
