@@ -27,7 +27,8 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 import numpy  # noqa: E402
 
-from lib import text  # noqa: E402
+from lib import memory_repeats, text  # noqa: E402
+from lib.sections import last_section  # noqa: E402
 from lib.settings import zoo_networks  # noqa: E402
 from lib.store import write_atomically  # noqa: E402
 
@@ -452,7 +453,8 @@ def write_page(machines):
             "memory where it was measured.", "",
             *text.table(HEAD, rows), "",
             f"All machines together ask for a spread of {text.percent(asked, 1)}; `oplat predict` starts with {text.percent(COMPOSITION_SD, 1)} (src/predict/spread.hpp).", ""]
-    write_atomically(PAGE, "\n".join(page))
+    before = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+    write_atomically(PAGE, "\n".join(page) + last_section(before, memory_repeats.HEADING))
     print(f"wrote {PAGE}")
 
 

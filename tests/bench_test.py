@@ -15,8 +15,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "scripts"), *map(str, ROOT.glob(".venv/lib/python3.11/site-packages"))]
 
 import inventory  # noqa: E402
+import machine_repeats  # noqa: E402
 import unseen  # noqa: E402
-from lib import judging, keys, space_page, unseen_page, unseen_steps  # noqa: E402
+from lib import judging, keys, memory_repeats, space_page, text, unseen_page, unseen_steps  # noqa: E402
 from lib.halves import in_inventory  # noqa: E402
 from lib.settings import ACCURACY_SETS, SETTINGS, zoo_networks  # noqa: E402
 from zoo import recipes as zoo  # noqa: E402
@@ -217,6 +218,97 @@ class Page(unittest.TestCase):
                       "| MAPE with every kernel measured, fp32, 1 thread, 1 model | 1.00 % |", "| Kendall's tau, fp32, 1 thread | 1.000 | >= 0.98 | met |",
                       "5.00 %, a factor of 1.25", "| fp32, 1 thread | proportional to FLOPs | 2 | 75.0 % |", "points, worse |", "| 1 kernel without an estimate |", "measured 70 %, learned 30 %"):
             self.assertIn(words, content)
+
+
+MIB = 1 << 20
+DEVICE = {"cpu": "C", "cores": 2, "llc_bytes": 32 * MIB, "memory_bytes": 16 << 30}
+
+
+def memory_run(points, seconds=16.0, device=None, **changed):
+    """A run of `oplat machine` whose curve is `points`: MiB -> (ns of a load, GB/s in order)."""
+    level = {"name": "memory", "reported_bytes": 16 << 30, "usable_bytes": None, "load_ns": points[max(points)][0], "read_gb_per_s": points[max(points)][1]}
+    ramp = {"lo_bytes": 5.0 * MIB, "hi_bytes": 20.0 * MIB}
+    memory = {"own": None, "last": {"loads": ramp, "reads": None, "middle": ramp, "disturbed": None}, "scrub_bytes": 30 * MIB, "passes": 9,
+              "points": [{"pool_bytes": pool * MIB, "load_ns": load, "read_gb_per_s": rate} for pool, (load, rate) in points.items()]}
+    return memory_repeats.Run({"device": device or DEVICE, "levels": [level], "memory": memory | changed}, seconds, "0.25 0.50 0.75")
+
+
+class MemoryRepeats(unittest.TestCase):
+    FIRST = {4: (40.0, 30.0), 8: (60.0, 28.0), 64: (160.0, 16.0)}
+
+    def test_the_same_curve_repeats(self):
+        pools, left_out = memory_repeats.compared([memory_run(self.FIRST)] * 3)
+        self.assertEqual(([pool.size_bytes for pool in pools], left_out), ([4 * MIB, 8 * MIB, 64 * MIB], 0))
+        self.assertEqual({pool.difference(cost) for pool in pools for cost in memory_repeats.COSTS}, {0.0})
+        self.assertEqual({line[3] for line in memory_repeats.figures([memory_run(self.FIRST)] * 3, pools)}, {"met", "-"})
+
+    def test_differences_are_of_the_furthest_runs(self):
+        runs = [memory_run(self.FIRST | {8: changed}) for changed in ((60.0, 28.0), (72.0, 27.0), (66.0, 25.0))]
+        pools, _ = memory_repeats.compared(runs)
+        self.assertAlmostEqual(pools[1].difference("load_ns"), 0.2)
+        self.assertAlmostEqual(pools[1].difference("read_gb_per_s"), 0.12)
+        self.assertEqual([pool.on_ramp for pool in pools], [False, True, False])
+        lines = {line[0]: line[1:] for line in memory_repeats.figures(runs, pools)}
+        self.assertEqual(lines["largest difference, loads at random"], ["20.0 %", "<= 10 %", "**not met**"])
+        self.assertEqual(lines["largest difference, reads in order"], ["12.0 %", "<= 10 %", "**not met**"])
+        self.assertEqual(lines["median difference, loads at random"][0], "0.0 %")
+        self.assertEqual(lines["pools within 10 %, loads at random"][0], "2 of 3")
+        self.assertEqual(lines["the same, pools outside of ramps (2)"][0], "0.0 %")
+
+    def test_a_slow_run_misses_the_target(self):
+        runs = [memory_run(self.FIRST), memory_run(self.FIRST, seconds=30.5)]
+        self.assertEqual(memory_repeats.figures(runs, memory_repeats.compared(runs)[0])[0], ["longest run", "30.5 s", "<= 30 s", "**not met**"])
+
+    def test_pools_of_some_runs_alone_are_counted(self):
+        pools, left_out = memory_repeats.compared([memory_run(self.FIRST), memory_run(self.FIRST | {6: (50.0, 29.0)})])
+        self.assertEqual((len(pools), left_out), (3, 1))
+        apart = [memory_run({4: (40.0, 30.0)}), memory_run({5: (40.0, 30.0)})]
+        pools, left_out = memory_repeats.compared(apart)
+        self.assertEqual((pools, left_out), ([], 2))
+        self.assertIn(["largest difference, loads at random", "-", "<= 10 %", "**not met**"], memory_repeats.figures(apart, pools), "nothing was compared")
+        with self.assertRaisesRegex(ValueError, "two runs or more"):
+            memory_repeats.compared([memory_run(self.FIRST)])
+
+    def test_the_section(self):
+        flat = memory_run(self.FIRST, last=None, scrub_bytes=None, device=DEVICE | {"llc_bytes": None})
+        content = "\n".join(memory_repeats.section([flat, memory_run(self.FIRST | {64: (168.0, 16.0), 90: (170.0, 16.0)})], " --runs 2"))
+        for words in ("`bench/machine_repeats.py --runs 2` on ", "C, 2 cores, unknown last-level cache, 16 GiB", "ran 2 times on one core, in 16.0 s, 16.0 s (9, 9 passes)", "each run: 0.25, 0.25.",
+                      "since some run lacks them: 1.", "| memory, a load | 160 ns | 170 ns | 6.2 % |", "| sufficient scrub | not found | 30 MiB | - |",
+                      "| last cache begins to lose data | not found | 5 MiB | - |", "| 64 MiB | no | 160 ns | 168 ns | 5.0 % | 16 GB/s | 16 GB/s | 0.0 % |"):
+            self.assertIn(words, content)
+
+    def test_the_command_writes_the_end_of_a_page(self):
+        calls, document = [], memory_run(self.FIRST).document
+
+        class Machine:
+            def __init__(self, path):
+                self.path = path
+
+            def json(self, *arguments):
+                calls.append(arguments)
+                return document
+
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "machines.md"
+            out.write_text("# Machines side by side\n\nTable.\n", encoding="utf-8")
+            kept, machine_repeats.Oplat = machine_repeats.Oplat, Machine
+            try:
+                for runs in (2, 3):
+                    machine_repeats.run(argparse.Namespace(oplat="", runs=runs, budget="5s", out=out))
+                with self.assertRaisesRegex(Exception, "--runs must be 2 or more"):
+                    machine_repeats.run(argparse.Namespace(oplat="", runs=1, budget=None, out=out))
+            finally:
+                machine_repeats.Oplat = kept
+            page = out.read_text(encoding="utf-8")
+        self.assertEqual(calls, [("machine", "--budget", "5s")] * 5)
+        self.assertTrue(page.startswith(f"# Machines side by side\n\nTable.\n\n## {memory_repeats.HEADING}\n"))
+        self.assertEqual(page.count("## "), 1, "a second call replaces the section")
+        self.assertIn("`oplat machine` ran 3 times", page.replace("\n", " "))
+
+    def test_what_a_machine_does_not_report_is_unknown(self):
+        self.assertEqual(text.machine(DEVICE), "C, 2 cores, 32 MiB last-level cache, 16 GiB")
+        nothing = {"cpu": "", "cores": None, "llc_bytes": None, "memory_bytes": None}
+        self.assertEqual(text.machine(nothing), "unknown processor, unknown number of cores, unknown last-level cache, unknown memory")
 
 
 class Rivals(unittest.TestCase):

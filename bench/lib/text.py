@@ -49,5 +49,8 @@ def commit():
 
 
 def machine(device):
-    return (f"{device['cpu']}, {device['cores']} cores, {device['llc_bytes'] >> 20} MiB last-level cache, "
-            f"{device['memory_bytes'] / 2**30:.0f} GiB")
+    """A fact that a machine does not report is said to be unknown."""
+    said = lambda number, shown, what: f"unknown {what}" if number is None else shown(number)  # noqa: E731
+    return ", ".join((device["cpu"] or "unknown processor", said(device["cores"], "{} cores".format, "number of cores"),
+                      said(device["llc_bytes"], lambda size: f"{size >> 20} MiB last-level cache", "last-level cache"),
+                      said(device["memory_bytes"], lambda size: f"{size / 2**30:.0f} GiB", "memory")))
