@@ -2,6 +2,7 @@
 #include "app/accuracy.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <utility>
 
@@ -52,7 +53,8 @@ Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events) 
             estimate::read_samples_in_states({&table, selection.device_id, selection.setting_ids,
                                               std::nullopt, selection.catalogue}));
   asked.learn = learn_request(request.learn);
-  asked.learn.progress = learning_progress(events, nullptr);
+  asked.learn.progress =
+      learning_progress(static_cast<std::int64_t>(samples.size()), events, nullptr);
   auto measured = estimate::measure_accuracy(samples, asked, compat::catalogue());
   if (!measured) return fail_in(request.table, measured.error());
   const std::size_t grouped = asked.split.groups.size();

@@ -36,11 +36,7 @@ Status fit_composition(const table::Table& table, const predict::Selection& sele
 constexpr std::int64_t kManyRows = 5000;
 
 Status note_of_time(const estimate::RowSource& rows, const FitRequest& request, Events& events) {
-  std::int64_t timings = 0;
-  for (const table::SettingId setting : rows.settings) {
-    OPLAT_TRY(population, rows.table->population_of(rows.device, setting));
-    timings += population.timings;
-  }
+  OPLAT_TRY(timings, rows_to_learn_from(rows));
   if (timings < kManyRows) return {};
   events.note(fmt::format(
       "learning from {} rows, which takes minutes;{}{} Ctrl-C stops it{}", timings,

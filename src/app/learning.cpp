@@ -6,9 +6,12 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/table_source.hpp"
 #include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "estimate/finished_parts.hpp"
 #include "predict/row_selection.hpp"
 
@@ -39,24 +42,67 @@ estimate::LearnRequest learn_request(const LearnOptions& options) {
 
 std::optional<double> Pace::eta_s(int done, int total, Clock::time_point now) {
   constexpr std::chrono::seconds kLately{20};
-  constexpr double kMinShare = 0.01;
+  constexpr std::chrono::seconds kMinWatched{3};
+  constexpr double kMinShare = 0.001;
   if (!first_) first_ = Seen{now, done};
   if (seen_.empty() || now - seen_.back().at >= std::chrono::seconds(1))
     seen_.push_back({now, done});
   while (seen_.size() > 1 && now - seen_[1].at >= kLately) seen_.pop_front();
-  const double seconds = std::chrono::duration<double>(now - seen_.front().at).count();
-  const int steps = done - seen_.front().done;
-  if (done - first_->done < kMinShare * total || steps <= 0 || seconds <= 0) return std::nullopt;
-  return seconds / steps * (total - done);
+  if (now - first_->at < kMinWatched || done - first_->done < kMinShare * total)
+    return std::nullopt;
+  const auto each = seconds_per_step();
+  if (!each) return std::nullopt;
+  return *each * (total - done);
 }
 
-std::function<bool(int, int)> learning_progress(Events& events, table::Table* lease) {
+/// Over the seconds lately, without those in which far more steps were done than in most: they had
+/// been finished before.
+std::optional<double> Pace::seconds_per_step() const {
+  constexpr double kFarMore = 4;
+  struct Stretch {
+    double seconds = 0;
+    int steps = 0;
+    [[nodiscard]] double rate() const { return steps / seconds; }
+  };
+  std::vector<Stretch> stretches;
+  std::vector<double> rates;
+  for (std::size_t i = 1; i < seen_.size(); ++i) {
+    const Stretch stretch{std::chrono::duration<double>(seen_[i].at - seen_[i - 1].at).count(),
+                          seen_[i].done - seen_[i - 1].done};
+    stretches.push_back(stretch);
+    rates.push_back(stretch.rate());
+  }
+  if (stretches.empty()) return std::nullopt;
+  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>((rates.size() - 1) / 2);
+  std::nth_element(rates.begin(), middle, rates.end());
+  Stretch sum;
+  for (const Stretch& stretch : stretches) {
+    if (*middle > 0 && stretch.rate() > kFarMore * *middle) continue;
+    sum.seconds += stretch.seconds;
+    sum.steps += stretch.steps;
+  }
+  if (sum.steps <= 0) return std::nullopt;
+  return sum.seconds / sum.steps;
+}
+
+Result<std::int64_t> rows_to_learn_from(const estimate::RowSource& rows) {
+  std::int64_t timings = 0;
+  for (const table::SettingId setting : rows.settings) {
+    OPLAT_TRY(population, rows.table->population_of(rows.device, setting));
+    timings += population.timings;
+  }
+  return timings;
+}
+
+std::function<bool(int, int)> learning_progress(std::int64_t rows, Events& events,
+                                                table::Table* lease) {
   // Rows are read and compared with each other before the first step: seconds if they are many.
-  events.progress({0, 0, std::nullopt, "reading", "rows of the table"});
-  return [&events, lease, pace = Pace()](int done, int total) mutable {
+  const std::string count = fmt::format("{} row{}", rows, rows == 1 ? "" : "s");
+  events.progress({0, 0, std::nullopt, "reading", count + " of the table"});
+  return [&events, lease, pace = Pace(), item = "learning from " + count](int done,
+                                                                          int total) mutable {
     if (events.cancelled()) return false;
-    const Progress progress{done, total, pace.eta_s(done, total, Pace::Clock::now()), "fit",
-                            "learning from rows"};
+    const Progress progress{done, total, pace.eta_s(done, total, Pace::Clock::now()), "fit", item};
     events.progress(progress);
     // Whoever took the table over is reported when the fit is stored.
     if (lease != nullptr) static_cast<void>(lease->keep_lease());
@@ -67,7 +113,8 @@ std::function<bool(int, int)> learning_progress(Events& events, table::Table* le
 Result<estimate::LearnedFit> learn(const estimate::RowSource& rows, const LearnOptions& options,
                                    Events& events, table::Table* table) {
   estimate::LearnRequest request = learn_request(options);
-  request.progress = learning_progress(events, table);
+  OPLAT_TRY(count, rows_to_learn_from(rows));
+  request.progress = learning_progress(count, events, table);
   estimate::FinishedParts finished;
   if (table != nullptr) {
     OPLAT_CHECK(read_finished(*table, rows, finished));
@@ -82,7 +129,9 @@ Result<estimate::LearnedFit> learn(const estimate::RowSource& rows, const LearnO
           table->erase_fit(estimate::kFinishedPartsFormat, rows.device, rows.settings.front()));
     return fit;
   }
-  if (finished.size() == 0) return fail(Code::Interrupted, "interrupted while fitting");
+  if (finished.size() == 0)
+    return fail(Code::Interrupted,
+                "interrupted while fitting, before the first of its parts was finished");
   if (finished.size() > before)
     OPLAT_CHECK(table->put_fit(
         rows.device, rows.settings.front(),

@@ -30,8 +30,8 @@ struct LearnOptions {
 class Pace {
  public:
   using Clock = std::chrono::steady_clock;
-  /// Seconds left once `done` of `total` steps are done; std::nullopt before 1 % of them was seen
-  /// to be done: the first ones are slower than most.
+  /// Seconds left once `done` of `total` steps are done; std::nullopt before steps were watched for
+  /// 3 s and 0.1 % of them were seen to be done.
   std::optional<double> eta_s(int done, int total, Clock::time_point now);
 
  private:
@@ -39,6 +39,9 @@ class Pace {
     Clock::time_point at;
     int done = 0;
   };
+  /// Seconds that a step takes; std::nullopt: none was seen.
+  [[nodiscard]] std::optional<double> seconds_per_step() const;
+
   std::optional<Seen> first_;
   std::deque<Seen> seen_;
 };
@@ -46,10 +49,14 @@ class Pace {
 /// The options as a request, without progress.
 estimate::LearnRequest learn_request(const LearnOptions& options);
 
-/// Reports that rows are read, then steps and the time left, to `events`; false once they are
-/// cancelled. `lease`: a table open for writing, whose lease is kept alive meanwhile; nullptr:
+/// Reports that `rows` rows are read, then steps and the time left, to `events`; false once they
+/// are cancelled. `lease`: a table open for writing, whose lease is kept alive meanwhile; nullptr:
 /// none. Both must outlive the function that is returned.
-std::function<bool(int done, int total)> learning_progress(Events& events, table::Table* lease);
+std::function<bool(int done, int total)> learning_progress(std::int64_t rows, Events& events,
+                                                           table::Table* lease);
+
+/// Rows with a time, which a fit learns from.
+Result<std::int64_t> rows_to_learn_from(const estimate::RowSource& rows);
 
 /// As estimate::learn(), with progress. `table`: that of the rows, open for writing, whose lease is
 /// kept alive; nullptr: nothing is written. Code::Interrupted once `events` are cancelled: the

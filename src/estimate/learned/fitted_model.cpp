@@ -20,10 +20,11 @@ constexpr std::size_t kMaxSparseRows = 20'000;
 constexpr std::uint64_t kCheckOneIn = 10;
 /// Which model is better shows long before either is as good as it gets.
 constexpr double kEffortOfTrial = 0.3;
-/// The fit's progress, in thousandths: the two trials, then the model that proved better.
-constexpr int kWhole = 1000;
-constexpr int kTrialOfSparse = 150;
-constexpr int kTrials = 300;
+/// The fit's progress: the two trials, then the model that proved better. Its parts are so small
+/// that of a fit of minutes some are done every second.
+constexpr int kWhole = 10'000;
+constexpr int kTrialOfSparse = 1'500;
+constexpr int kTrials = 3'000;
 /// What a model does not answer counts as an error of this size, in logarithms.
 constexpr double kUnanswered = 1;
 

@@ -260,7 +260,8 @@ class Program(Folder):
     def test_an_interrupt_ends_what_was_started(self):
         self.make_ops("endless")
         self.use_program(NEWER)
-        code = ("import sys\nfrom oplat.mmt import meter\n"
+        # Where this test runs in the background of a shell, SIGINT is ignored, in whatever it starts as well.
+        code = ("import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom oplat.mmt import meter\n"
                 f"meter.meter_ops({str(self.ops)!r}, times=3)\n")
         with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
             until = time.monotonic() + 60

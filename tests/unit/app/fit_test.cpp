@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "unit/app/convolution_rows.hpp"
 
 namespace oplat::app {
@@ -81,30 +82,47 @@ TEST_F(FitTest, SaysWhatItDoesBeforeTheFirstStep) {
   FitRequest dry = request();
   dry.store = false;
   must(fit(dry, events));
-  EXPECT_EQ(events.first, "rows of the table");
+  EXPECT_EQ(events.first, fmt::format("{} rows of the table", testing::ConvolutionRows::kRows));
   EXPECT_TRUE(events.without_total) << "how many steps there are is not known yet";
 }
 
-TEST(Pace, SaysNothingBeforeOnePercentOfTheStepsWasSeen) {
+TEST(Pace, SaysNothingBeforeStepsWereWatchedForSeconds) {
   using std::chrono::seconds;
   const Pace::Clock::time_point start{};
   Pace pace;
   EXPECT_EQ(pace.eta_s(1, 1000, start), std::nullopt) << "one step has no pace";
-  EXPECT_EQ(pace.eta_s(10, 1000, start + seconds(9)), std::nullopt);
-  EXPECT_DOUBLE_EQ(pace.eta_s(11, 1000, start + seconds(10)).value(), 989 * 10.0 / 10);
+  EXPECT_EQ(pace.eta_s(3, 1000, start + seconds(2)), std::nullopt);
+  EXPECT_DOUBLE_EQ(pace.eta_s(4, 1000, start + seconds(3)).value(), 996);
   // Only what was done lately counts: here two steps a second.
   for (int i = 1; i <= 40; ++i)
-    static_cast<void>(pace.eta_s(11 + 2 * i, 1000, start + seconds(10 + i)));
-  EXPECT_NEAR(pace.eta_s(93, 1000, start + seconds(51)).value(), 907 / 2.0, 1);
+    static_cast<void>(pace.eta_s(4 + 2 * i, 1000, start + seconds(3 + i)));
+  EXPECT_NEAR(pace.eta_s(86, 1000, start + seconds(44)).value(), 914 / 2.0, 1);
 }
 
-TEST(Pace, StepsThatAStoppedFitHadFinishedSayNothing) {
+TEST(Pace, StepsThatTakeLongSayNothingBeforeOneInAThousandWasSeen) {
   using std::chrono::seconds;
   const Pace::Clock::time_point start{};
   Pace pace;
-  EXPECT_EQ(pace.eta_s(500, 1000, start), std::nullopt);
-  EXPECT_EQ(pace.eta_s(501, 1000, start + seconds(5)), std::nullopt);
-  EXPECT_DOUBLE_EQ(pace.eta_s(510, 1000, start + seconds(10)).value(), 490 * 10.0 / 10);
+  EXPECT_EQ(pace.eta_s(0, 10'000, start), std::nullopt);
+  EXPECT_EQ(pace.eta_s(9, 10'000, start + seconds(9)), std::nullopt);
+  EXPECT_DOUBLE_EQ(pace.eta_s(10, 10'000, start + seconds(10)).value(), 9990);
+}
+
+TEST(Pace, StepsThatAStoppedFitHadFinishedSayNothing) {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  const Pace::Clock::time_point start{};
+  Pace pace;
+  // Half of them within half a second, then ten a second; later some more in between.
+  for (int i = 0; i <= 50; ++i)
+    EXPECT_EQ(pace.eta_s(10 * i, 1000, start + milliseconds(10 * i)), std::nullopt);
+  for (int i = 1; i <= 9; ++i) {
+    const auto eta = pace.eta_s(500 + 10 * i, 1000, start + milliseconds(500 + 1000 * i));
+    EXPECT_EQ(eta.has_value(), i >= 3) << i;
+    EXPECT_NEAR(eta.value_or((500 - 10 * i) / 10.0), (500 - 10 * i) / 10.0, 1) << i;
+  }
+  EXPECT_NEAR(pace.eta_s(890, 1000, start + milliseconds(10'500)).value(), 11, 0.2);
+  EXPECT_NEAR(pace.eta_s(900, 1000, start + milliseconds(11'500)).value(), 10, 0.2);
 }
 
 TEST_F(FitTest, CancelledItStoresNothing) {
