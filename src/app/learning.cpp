@@ -120,27 +120,27 @@ Result<estimate::LearnedFit> learn(const estimate::RowSource& rows, const LearnO
     OPLAT_CHECK(read_finished(*table, rows, finished));
     request.finished = &finished;
   }
-  const std::size_t before = finished.size();
+  const bool goes_on = finished.size() + finished.begun() > 0;
   auto fit = estimate::learn(rows, request);
   const bool stopped = fit ? events.cancelled() : fit.error().code == Code::Interrupted;
   if (!stopped) {
-    if (fit && before > 0 && table != nullptr)
+    if (fit && goes_on && table != nullptr)
       OPLAT_CHECK(
           table->erase_fit(estimate::kFinishedPartsFormat, rows.device, rows.settings.front()));
     return fit;
   }
-  if (finished.size() == 0)
+  if (finished.size() + finished.begun() == 0)
     return fail(Code::Interrupted,
-                "interrupted while fitting, before the first of its parts was finished");
-  if (finished.size() > before)
+                "interrupted while fitting, before the first of its parts was begun");
+  if (finished.has_more())
     OPLAT_CHECK(table->put_fit(
         rows.device, rows.settings.front(),
         {std::string(estimate::kFinishedPartsFormat), options.seed, finished.save()}));
   return fail(
       Code::Interrupted,
-      "interrupted while fitting; its {} finished parts are kept, and the same command goes "
-      "on with them",
-      finished.size());
+      "interrupted while fitting; {} finished and {} begun parts of it are kept, and the same "
+      "command goes on with them",
+      finished.size(), finished.begun());
 }
 
 Status store_fits(table::Table& table, table::DeviceId device, table::SettingId setting,

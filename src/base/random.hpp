@@ -21,6 +21,8 @@ class Random {
   double uniform();
   /// Mean 0, standard deviation 1.
   double normal();
+  /// A seed that goes on from here.
+  [[nodiscard]] std::uint64_t state() const { return state_; }
 
  private:
   std::uint64_t state_;

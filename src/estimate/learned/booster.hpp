@@ -55,7 +55,8 @@ struct BoostOptions {
 /// machine", Annals of Statistics 29 (2001), grown best leaf first over histograms as LightGBM does
 /// (G. Ke et al., NeurIPS 2017). Missing values go where they fit better. One thread; the same data
 /// and seed give the same forest.
-/// One that is among the finished ones is not grown again; its trees count as done at once.
+/// One that is among the finished ones is not grown again; its trees count as done at once. One
+/// that was stopped is grown on.
 Result<Forest> boost(const Matrix& x, std::span<const float> y, const BoostOptions& options);
 
 }  // namespace oplat::estimate

@@ -332,6 +332,20 @@ class Package(Folder):
 
 
 class Registered(Folder):
+    def test_no_two_operators_have_one_file(self):
+        """The original gave one name to each of these pairs, and the later operator replaced the file of the earlier one."""
+        linear = "Linear(in_features={}, out_features={}, bias=True)"
+        for one, other in ((("Linear", linear.format(512, 10), [1, 512]), ("Linear", linear.format(512, 100), [1, 512])),
+                           (("Linear", linear.format(512, 10), [1, 512]), ("Linear", linear.format(512, 1000), [1, 512])),
+                           (("Block", "Block-1", [12, 3]), ("Block", "Block-1", [1, 23])),
+                           (("Block", "Block-1", [1, 3]), ("Block", "Block", [1, 1, 3])),
+                           (("ReLU", "Same()", [1, 3]), ("Other", "Same()", [1, 3]))):
+            names = [converter.file_name(*each) for each in (one, other)]
+            self.assertNotEqual(*names)
+            self.assertEqual(names, [converter.file_name(*each) for each in (one, other)])
+            for name in names:
+                self.assertRegex(name, r"^[A-Za-z]+-[0-9a-f]{16}\.mnn$")
+
     def test_lists_that_are_none_are_named_before_anything_is_exported(self):
         class Block:
             pass

@@ -396,6 +396,16 @@ class Workflow(Files):
             generate_ops_list(space, ops)
         self.assertEqual(sorted(converted[5:]), sorted(made.operators[at]["mnn_fname"] for at in (0, 3)))
 
+    def test_operators_that_the_original_mixed_up_are_files_of_their_own(self):
+        """Linear(512, 10) and Linear(512, 100) had one file there, which was of whichever came last."""
+        from oplat.mmt.converter import register
+
+        made = register(torch.nn.Linear, self.folder / "ops", in_features=[512, 512], out_features=[10, 100], input_shape=[[1, 512], [1, 512]])
+        sizes = {each["init_param"]["out_features"]: (self.folder / "ops" / each["mnn_fname"]).stat().st_size for each in made.operators}
+        self.assertGreater(sizes[10], 4 * 512 * 10)
+        self.assertGreater(sizes[100], 4 * 512 * 100)
+        self.assertLess(sizes[10], 4 * 512 * 100)
+
     def test_candidates_and_shapes_of_numpy(self):
         import numpy
         from oplat.mmt.converter import register

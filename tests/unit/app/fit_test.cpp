@@ -159,7 +159,7 @@ TEST_F(FitTest, CancelledItKeepsWhatIsFinishedAndTheNextGoesOn) {
   const auto stopped = fit(request(), events);
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, Code::Interrupted);
-  EXPECT_THAT(stopped.error().message, HasSubstr("finished parts are kept"));
+  EXPECT_THAT(stopped.error().message, HasSubstr("parts of it are kept"));
   made_.reopen();
   EXPECT_FALSE(has_stored_fit());
   ASSERT_TRUE(parts());

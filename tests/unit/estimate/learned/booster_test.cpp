@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "base/bytes.hpp"
 #include "base/random.hpp"
 #include "unit/estimate/small_table.hpp"
 
@@ -191,11 +192,14 @@ TEST(FinishedParts, AreNotGrownAgain) {
     return done < 12;
   };
   EXPECT_FALSE(boost(data.x, data.y, options)) << "stopped on the way";
-  EXPECT_EQ(finished.size(), 0U) << "half a forest is no part";
+  EXPECT_EQ(finished.size(), 0U) << "half a forest is not finished";
+  EXPECT_EQ(finished.begun(), 1U);
   told = 0;
   options.progress = [&](int) { return ++told > 0; };
   EXPECT_EQ(boost(data.x, data.y, options)->save(), plain);
+  EXPECT_EQ(told, 20);
   EXPECT_EQ(finished.size(), 1U);
+  EXPECT_EQ(finished.begun(), 0U);
   EXPECT_EQ(finished.reused(), 0U);
 
   FinishedParts later;
@@ -205,6 +209,76 @@ TEST(FinishedParts, AreNotGrownAgain) {
   EXPECT_EQ(boost(data.x, data.y, options)->save(), plain);
   EXPECT_EQ(later.reused(), 1U);
   EXPECT_EQ(told, 20) << "its trees count as done";
+}
+
+TEST(FinishedParts, AForestThatWasBegunIsGrownOnAsIfItHadNotBeenStopped) {
+  const Data data = random_data(5);
+  BoostOptions options;
+  options.trees = 20;
+  options.bagging_fraction = 0.5;
+  const std::string plain = boost(data.x, data.y, options)->save();
+  std::string kept = FinishedParts().save();
+  int stops = 0;
+  for (int stop = 3;; stop += 5, ++stops) {
+    FinishedParts parts;
+    ASSERT_TRUE(parts.load(kept));
+    EXPECT_EQ(parts.begun(), stops > 0 ? 1U : 0U);
+    EXPECT_FALSE(parts.has_more());
+    options.finished = &parts;
+    options.progress = [&](int done) { return done < stop; };
+    const auto forest = boost(data.x, data.y, options);
+    EXPECT_TRUE(parts.has_more());
+    kept = parts.save();
+    if (!forest) continue;
+    EXPECT_EQ(forest->save(), plain);
+    EXPECT_EQ(parts.begun(), 0U);
+    break;
+  }
+  EXPECT_EQ(stops, 4);
+}
+
+/// Under the hash of a forest that is grown by these options.
+base::Hash128 hash_in(const FinishedParts& one) {
+  const std::string bytes = one.save();
+  base::ByteReader reader(bytes);
+  static_cast<void>(reader.text());
+  static_cast<void>(reader.text());
+  EXPECT_EQ(reader.u64(), 1U);
+  base::Hash128 hash;
+  hash.high = reader.u64();
+  hash.low = reader.u64();
+  return hash;
+}
+
+TEST(FinishedParts, ThoseThatAreNoForestsAreGrownAnew) {
+  const Data data = random_data(5);
+  BoostOptions options;
+  options.trees = 3;
+  FinishedParts good;
+  options.finished = &good;
+  const std::string plain = boost(data.x, data.y, options)->save();
+  const base::Hash128 hash = hash_in(good);
+  std::string larger = plain;
+  larger += "more";
+  base::ByteWriter short_of_rows;
+  short_of_rows.u64(1);
+  short_of_rows.text(plain);
+  short_of_rows.f32(1);
+  for (const std::string& bad : {std::string(), std::string("no forest"), larger}) {
+    FinishedParts parts;
+    parts.keep(hash, bad);
+    options.finished = &parts;
+    EXPECT_EQ(boost(data.x, data.y, options)->save(), plain);
+    EXPECT_EQ(parts.reused(), 1U) << "it was there";
+  }
+  for (const std::string& bad : {std::string(), std::string("no growth"), short_of_rows.bytes()}) {
+    FinishedParts parts;
+    parts.keep_begun(hash, bad);
+    options.finished = &parts;
+    EXPECT_EQ(boost(data.x, data.y, options)->save(), plain);
+    EXPECT_EQ(parts.size(), 1U);
+    EXPECT_EQ(parts.begun(), 0U);
+  }
 }
 
 TEST(FinishedParts, AreOfTheSameNumbersGrownInTheSameWay) {
@@ -229,22 +303,16 @@ TEST(FinishedParts, AreOfTheSameNumbersGrownInTheSameWay) {
 TEST(FinishedParts, DamagedOnesAreRefusedAndNoneIsLeft) {
   FinishedParts finished;
   finished.keep({1, 2}, "forest");
+  finished.keep_begun({3, 4}, "half a forest");
   const std::string good = finished.save();
   for (std::size_t at = 0; at < good.size(); ++at) {
     std::string bad = good;
     bad[at] = static_cast<char>(bad[at] ^ 0x40);
     FinishedParts read;
     EXPECT_FALSE(read.load(bad)) << at;
-    EXPECT_EQ(read.size(), 0U);
+    EXPECT_EQ(read.size() + read.begun(), 0U);
     EXPECT_FALSE(read.load(good.substr(0, at))) << at;
   }
-  // A forest that is none is grown anew.
-  const Data data = random_data(5);
-  BoostOptions options;
-  options.trees = 2;
-  FinishedParts other;
-  options.finished = &other;
-  ASSERT_TRUE(boost(data.x, data.y, options));
 }
 
 }  // namespace
