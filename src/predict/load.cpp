@@ -24,6 +24,10 @@ Result<table::Load> sum_over(const Selection& selection, const Count& count) {
   return sum;
 }
 
+std::string_view was_or_were(std::size_t count) { return count == 1 ? "was" : "were"; }
+
+std::string_view its_or_their(std::size_t count) { return count == 1 ? "its time" : "their times"; }
+
 }  // namespace
 
 Result<table::Load> load_of_rows(const table::Table& table, const Selection& selection) {
@@ -54,33 +58,36 @@ void warn_of_load(Prediction& prediction) {
     (own ? measured : estimated).insert(kernel.key);
   }
   if (!never_quiet.empty())
-    prediction.warnings.push_back(
-        fmt::format("{} of its kernels were measured on a core that something else always used: "
-                    "their times may be up to twice too long, and the interval is wider; measure "
-                    "again on a quiet machine with oplat profile --retry-loaded",
-                    never_quiet.size()));
+    prediction.warnings.push_back(fmt::format(
+        "{} of its kernels {} measured on a core that something else always used: "
+        "{} may be up to twice too long, and the interval is wider; measure "
+        "again on a quiet machine with oplat profile --retry-loaded",
+        never_quiet.size(), was_or_were(never_quiet.size()), its_or_their(never_quiet.size())));
   if (!measured.empty()) {
     prediction.warnings.push_back(
-        fmt::format("{} of its kernels {} measured on a busy machine: their times may be up to "
+        fmt::format("{} of its kernels {} measured on a busy machine: {} may be up to "
                     "a fifth too long, and the interval is wider; measure again on a quiet machine "
                     "with oplat profile --retry-loaded",
-                    measured.size(), measured.size() == 1 ? "was" : "were"));
+                    measured.size(), was_or_were(measured.size()), its_or_their(measured.size())));
   }
   if (!estimated.empty()) {
     prediction.warnings.push_back(fmt::format(
-        "{} of its kernels are estimated from rows of which more than a third were measured on a "
-        "busy machine: their times may be up to a fifth too long, and the interval is wider; "
+        "{} of its kernels {} estimated from rows of which more than a third were measured on a "
+        "busy machine: {} may be up to a fifth too long, and the interval is wider; "
         "measure again on a quiet machine with oplat profile --retry-loaded, then run oplat fit",
-        estimated.size()));
+        estimated.size(), estimated.size() == 1 ? "is" : "are", its_or_their(estimated.size())));
   }
 }
 
 std::string load_warning(const table::Load& models) {
   return fmt::format(
-      "{} of the table's {} whole models were measured on a busy machine, and count for little in "
-      "the composition; measure again on a quiet machine with oplat profile --retry-loaded, then "
-      "run oplat fit",
-      models.under_load, models.timings);
+      "{} {} measured on a busy machine, and {} for little in the composition; measure again on a "
+      "quiet machine with oplat profile --retry-loaded, then run oplat fit",
+      models.timings == 1
+          ? std::string("the table's only whole model")
+          : fmt::format("{} of the table's {} whole models", models.under_load, models.timings),
+      was_or_were(static_cast<std::size_t>(models.under_load)),
+      models.under_load == 1 ? "counts" : "count");
 }
 
 }  // namespace oplat::predict

@@ -7,6 +7,7 @@
 #include <ostream>
 #include <vector>
 
+#include "base/layout.hpp"
 #include "base/message.hpp"
 #include "base/shell.hpp"
 #include "base/text.hpp"
@@ -182,13 +183,17 @@ std::size_t room_for_facts(std::size_t width, bool has_shares) {
   return width > before ? width - before : std::size_t{kPredictionWholeKey};
 }
 
-/// The name of the kernel gives way, not the facts.
-std::string facts_with_name(const predict::KernelDiagnosis& more, const CostlyKernel& one,
-                            const predict::KernelPrediction& kernel, std::size_t room) {
-  std::string facts = "  " + facts_text(more, one, kernel.source);
-  if (kernel.name.empty()) return facts;
-  facts += "; ";
-  return facts + places_text(kernel, one.places, room > facts.size() ? room - facts.size() : 0);
+/// The name of the kernel gives way, not the facts; on a line of its own if too little were left.
+std::vector<std::string> lines_of_facts(const predict::KernelDiagnosis& more,
+                                        const CostlyKernel& one,
+                                        const predict::KernelPrediction& kernel, std::size_t room) {
+  const std::string facts = "  " + facts_text(more, one, kernel.source);
+  if (kernel.name.empty()) return {facts};
+  const std::size_t taken = facts.size() + 2;
+  const std::string places =
+      places_text(kernel, one.places, room > taken ? room - taken : std::size_t{0});
+  if (taken + base::text_columns(places) <= room) return {facts + "; " + places};
+  return {facts, "  " + places_text(kernel, one.places, room)};
 }
 
 /// Each with its label, and a line of facts below: side by side they would not fit.
@@ -216,7 +221,7 @@ void print_costliest(const PredictionReport& report, const Options& options, std
     const auto& kernel = prediction.kernels[one.first];
     const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(one.first);
     line(share_text(one.time_ns / known), base::duration_text(one.time_ns), more.label.text);
-    line("", "", facts_with_name(more, one, kernel, room));
+    for (const std::string& text : lines_of_facts(more, one, kernel, room)) line("", "", text);
     if (options.keys) line("", "", "  " + base::printable(kernel.key, kPredictionWholeKey));
   }
   table.print(out);
@@ -234,9 +239,9 @@ void print_kernel_lines(const PredictionReport& report, const Options& options, 
     if (kernel.latency_ns) ns = static_cast<double>(kernel.count) * *kernel.latency_ns;
     table.add({ns && total && *total > 0 ? share_text(*ns / *total) : "-", time_text(ns),
                more.label.text});
-    table.add({"", "",
-               facts_with_name(more, {i, kernel.count, 1, 0}, kernel,
-                               room_for_facts(text_width(out), true))});
+    for (const std::string& text : lines_of_facts(more, {i, kernel.count, 1, 0}, kernel,
+                                                  room_for_facts(text_width(out), true)))
+      table.add({"", "", text});
     if (kernel.sd_log)
       table.add({"", "",
                  fmt::format(

@@ -354,7 +354,7 @@ TEST_F(CompositionTest, RowsOfABusyMachineAreWiderAndErrTogether) {
   const Prediction one = must(ask(plan({{"a", test::kCopy250, 1}})));
   const double own = std::hypot(0.02, estimate::kUnderLoadSd);
   EXPECT_NEAR(*one.sd_log, std::hypot(own, kCompositionSd), 1e-6);
-  EXPECT_THAT(one.warnings, Contains(HasSubstr("on a busy machine: their times may be up to")));
+  EXPECT_THAT(one.warnings, Contains(HasSubstr("on a busy machine: its time may be up to")));
   const Prediction two = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}})));
   EXPECT_NEAR(*two.sd_log, std::hypot(own * std::sqrt(0.9 + 0.1 / 2), kCompositionSd), 1e-6);
 }
@@ -371,7 +371,7 @@ TEST_F(CompositionTest, ARowThatNeverHadItsCoreAloneIsWideAndErrsWithOthers) {
     must(small_.table().put_row(device_, setting_, std::nullopt, row));
   }
   EXPECT_THAT(must(ask(plan({{"a", test::kCopy250, 1}}))).warnings,
-              Contains(HasSubstr("1 of its kernels were measured on a core that something else")));
+              Contains(HasSubstr("1 of its kernels was measured on a core that something else")));
   const double own = std::hypot(0.02, 0.5);
   EXPECT_NEAR(sd_of({{"a", test::kCopy250, 1}}), std::hypot(own, kCompositionSd), 1e-6);
   EXPECT_NEAR(sd_of({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}}),
@@ -458,7 +458,7 @@ TEST_F(CompositionTest, WhatIsEstimatedFromRowsOfABusyMachineSaysSo) {
               HasSubstr("from rows of which many were measured on a busy machine"));
   EXPECT_THAT(
       p.warnings,
-      Contains(HasSubstr("1 of its kernels are estimated from rows of which more than a third")));
+      Contains(HasSubstr("1 of its kernels is estimated from rows of which more than a third")));
 }
 
 TEST_F(CompositionTest, PhysicsCannotAnswerUnknownSizes) {

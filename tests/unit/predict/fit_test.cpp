@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "predict/fit_sums.hpp"
+#include "predict/load.hpp"
 #include "predict/prediction.hpp"
 #include "unit/estimate/small_table.hpp"
 
@@ -682,6 +683,17 @@ TEST_F(FitTest, ThatItsModelsWereMeasuredUnderLoadIsSaid) {
   EXPECT_THAT(
       predicted().warnings,
       ElementsAre(HasSubstr("4 of the table's 10 whole models were measured on a busy machine")));
+}
+
+TEST(LoadWarning, CountsInPlainEnglish) {
+  EXPECT_THAT(load_warning({.timings = 1, .under_load = 1}),
+              HasSubstr("the table's only whole model was measured on a busy machine, and counts"));
+  EXPECT_THAT(load_warning({.timings = 2, .under_load = 1}),
+              HasSubstr("1 of the table's 2 whole models was measured on a busy machine, and "
+                        "counts"));
+  EXPECT_THAT(load_warning({.timings = 3, .under_load = 2}),
+              HasSubstr("2 of the table's 3 whole models were measured on a busy machine, and "
+                        "count for"));
 }
 
 TEST_F(FitTest, ModelsThatAreHardlyKnownMakeNoIntervalNarrow) {

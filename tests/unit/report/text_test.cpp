@@ -77,6 +77,19 @@ TEST(Text, PredictionSaysTotalCoverageAndCostliest) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b[")));
 }
 
+TEST(Text, FactsOfAKernelAreNotShortenedForItsName) {
+  predict::Prediction p = test::sample_prediction();
+  p.kernels[0].name = "/encoder/layers.0/attention/output/LayerNormalization";
+  const auto at = [&](std::size_t columns, bool per_op = false) {
+    return rendered("text", p, {.per_op = per_op, .columns = columns});
+  };
+  const std::string facts = "\n                   3 calls, 0.001 GB/s, memory 100 %, measured";
+  EXPECT_THAT(at(100), HasSubstr(facts + "; ...on/output/LayerNormalization\n"));
+  EXPECT_THAT(at(80), HasSubstr(facts + "; ...Normalization\n"));
+  EXPECT_THAT(at(72), HasSubstr(facts + "\n                   ...on/output/LayerNormalization\n"));
+  EXPECT_THAT(at(72, true), HasSubstr(facts + "\n                   ...on/output/Layer"));
+}
+
 TEST(Text, ABatchIsAlsoSaidPerImage) {
   predict::Prediction p = test::sample_prediction();
   EXPECT_THAT(rendered("text", p), Not(HasSubstr("per image")));
