@@ -101,9 +101,12 @@ class TextWriter {
   void operator()(const Document& other) { print_document(other, out_); }
 
   void operator()(const TableInfo& info) {
-    out_ << fmt::format("{}: schema {}, {} campaigns, {} plans, {} whole models\n",
-                        base::printable(info.path, 400), info.schema_version, info.campaigns,
-                        info.plans, info.models);
+    const auto counted = [](std::int64_t count, std::string_view what) {
+      return fmt::format(", {} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    out_ << fmt::format("{}: schema {}", base::printable(info.path, 400), info.schema_version)
+         << counted(info.campaigns, "campaign") << counted(info.plans, "plan")
+         << counted(info.models, "whole model") << "\n";
     TextTable table({{"device"}, {"setting"}, {"rows", Align::Right}, {"timed", Align::Right}});
     for (const auto& line : info.populations)
       table.add({base::printable(line.device.name),

@@ -31,6 +31,7 @@ LIBRARY = """{Regular,1,3,224,224,32,3,2,1} 0.21
 {Regular,1,32,112,112,64,1,1,0} 0.34
 {Depthwise,1,64,112,112,64,3,1,1} 0.12
 """
+COLOUR = r"\x1b\[[0-9;]+m"
 KEY = ("tinynas:Conv{group=1,kernel_shape=[3,3],strides=[2,2]}(f32[1,3,224,224],f32c[32,3,3,3])"
        "->(f32[1,32,112,112])")
 
@@ -144,11 +145,6 @@ oplat: --table is required: it names a latency table, as OPLAT_TABLE does; make
             _, text = self.run_in(columns, "estimate", KEY, "--table", "t.oplat")
             self.assert_fits(text, columns)
 
-    def test_no_color(self):
-        _, text = self.run_in(80, "estimate", KEY, "--table", "t.oplat", NO_COLOR="1")
-        self.assertNotIn("\x1b[1m", text)
-        self.assertNotIn("\x1b[31m", text)
-
 
 def field(number, content):
     """A field of bytes, or a small number, of a protocol buffer."""
@@ -239,6 +235,17 @@ class Golden(unittest.TestCase):
 
     def test_predict(self):
         self.check("predict", "predict", "net.pdmodel", "--table", "d.oplat")
+
+    def test_no_color(self):
+        question = ("predict", "net.pdmodel", "--table", "d.oplat")
+        for more in ({}, {"NO_COLOR": ""}):
+            _, text = run(question, 80, self.folder, **more)
+            self.assertRegex(text, COLOUR, "without NO_COLOR, or if that is empty")
+        _, text = run(question, 80, self.folder, NO_COLOR="1")
+        self.assertIn("7.94 ms", text)
+        self.assertNotRegex(text, COLOUR)
+        done = subprocess.run([OPLAT, *question], cwd=self.folder, capture_output=True, text=True)
+        self.assertNotIn("\x1b", done.stdout + done.stderr, "piped")
 
     def test_predict_per_op(self):
         self.check("predict-per-op", "predict", "net.pdmodel", "--table", "d.oplat", "--per-op")

@@ -174,6 +174,7 @@ class Program(Folder):
         copied = self.folder / "copied"
         shutil.copytree(self.ops, copied)
         shutil.rmtree(self.ops)
+        self.use_interpreter()  # which has MNN, and is not asked
         self.use_program(NEWER)
         found, said = self.warned(meter.meter_ops, copied, times=7)
         self.assertEqual((said, self.called()), ([], ["A.mnn 7 0 0 4", "B.mnn 7 0 0 4"]))

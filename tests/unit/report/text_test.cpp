@@ -90,6 +90,15 @@ TEST(Text, FactsOfAKernelAreNotShortenedForItsName) {
   EXPECT_THAT(at(72, true), HasSubstr(facts + "\n                   ...on/output/Layer"));
 }
 
+TEST(Text, WhatATableHoldsIsCountedInPlainEnglish) {
+  TableInfo info;
+  info.path = "t.oplat";
+  info.schema_version = 4;
+  info.campaigns = 1;
+  info.plans = 2;
+  EXPECT_EQ(rendered("text", info), "t.oplat: schema 4, 1 campaign, 2 plans, 0 whole models\n");
+}
+
 TEST(Text, ABatchIsAlsoSaidPerImage) {
   predict::Prediction p = test::sample_prediction();
   EXPECT_THAT(rendered("text", p), Not(HasSubstr("per image")));
