@@ -31,10 +31,8 @@ std::string_view name(Source source);
 /// has one sign (predict::correlation).
 inline constexpr const char* kNeverQuietGroup = "never-quiet";
 /// Likewise of rows that were measured while other programs kept the machine busy
-/// (table::kUnderLoad), and what such a row may miss by, or an estimate that rests on them: 90 %
-/// of the rows were up to 20 % longer (docs/adr/0053).
+/// (table::kUnderLoad); load_spread.hpp has what they may miss by.
 inline constexpr const char* kUnderLoadGroup = "under-load";
-inline constexpr double kUnderLoadSd = 0.1;
 
 /// A log-normal belief about one execution of one kernel. Holds no bounds: the level is asked
 /// later.

@@ -19,6 +19,7 @@
 #include "base/stats.hpp"
 #include "base/units.hpp"
 #include "estimate/learned/states.hpp"
+#include "estimate/load_spread.hpp"
 #include "estimate/row_spread.hpp"
 #include "estimate/sanity.hpp"
 #include "ir/key.hpp"
@@ -76,11 +77,7 @@ std::optional<Usable> usable(const table::StoredRow& stored) {
   row.sd_log = sd_of_median(*timing);
   row.says_little = timing->blocks < 2 && row.sd_log < kFewBlocksSd;
   row.never_quiet = stored.row.method.has(table::kNeverQuiet);
-  if (row.never_quiet) {
-    row.sd_log = std::hypot(row.sd_log, kNeverQuietSd);
-  } else if (row.under_load) {
-    row.sd_log = std::hypot(row.sd_log, kUnderLoadSd);
-  }
+  if (row.never_quiet) row.sd_log = std::hypot(row.sd_log, kNeverQuietSd);
   return row;
 }
 
@@ -329,6 +326,7 @@ class Exact final : public Estimator {
       OPLAT_TRY(rows, usable_rows(rows_, key, setting));
       if (rows.empty()) continue;
       known.found = true;
+      OPLAT_CHECK(put_load(rows));
       OPLAT_TRY(floor, put_floor(rows));
       known.floor = std::move(floor);
       known.under_load =
@@ -347,6 +345,19 @@ class Exact final : public Estimator {
       break;
     }
     return known;
+  }
+
+  /// Widens rows of a busy machine. All blocks are read the first time.
+  Status put_load(std::vector<Usable>& rows) const {
+    for (Usable& row : rows) {
+      if (!row.under_load || row.never_quiet) continue;
+      if (!load_sd_) {
+        OPLAT_TRY(sd, load_sd_of_rows(*rows_.table, rows_.device, rows_.settings));
+        load_sd_ = sd;
+      }
+      row.sd_log = std::hypot(row.sd_log, *load_sd_);
+    }
+    return {};
   }
 
   /// The spread of rows of too few blocks: as large as single rows of the table err at most, where
@@ -406,8 +417,9 @@ class Exact final : public Estimator {
   RowSource rows_;
   mutable std::optional<std::unordered_set<std::string>> suspects_;  ///< keys of implausible rows
   mutable std::optional<std::optional<RowSpread>>
-      row_spread_;            ///< once looked for: that of the table's fit
-  mutable std::mutex mutex_;  ///< of the memory, and of the table behind it
+      row_spread_;                         ///< once looked for: that of the table's fit
+  mutable std::optional<double> load_sd_;  ///< once asked for
+  mutable std::mutex mutex_;               ///< of the memory, and of the table behind it
   mutable std::size_t lookups_ = 0;
   mutable std::optional<std::unordered_set<base::Hash128>> hashes_;  ///< of all keys of the table
   mutable std::unordered_map<std::string, Known, KeyHash, std::equal_to<>> known_;

@@ -387,7 +387,7 @@ Status CampaignRun::take(CampaignRow& row, Measured measured, std::int64_t pass)
     ++blocks_;
     if (good->call_ns && *good->call_ns > 0)
       min_call_ns_ = std::min(*good->call_ns, min_call_ns_.value_or(*good->call_ns));
-    if (is_loaded(good->block)) ++row.loaded_blocks;
+    if (table::is_loaded(good->block)) ++row.loaded_blocks;
     std::set<std::string> flags(row.method.flags.begin(), row.method.flags.end());
     flags.insert(good->method.flags.begin(), good->method.flags.end());
     row.method = std::move(good->method);

@@ -52,7 +52,7 @@ void take_over(CampaignRow& row, const table::Outcome& outcome, const table::Met
   if (row.blocks.empty()) return;
   row.method = method;
   std::erase_if(row.method.flags, [](const std::string& flag) { return !is_lasting(flag); });
-  row.loaded_blocks = std::count_if(row.blocks.begin(), row.blocks.end(), is_loaded);
+  row.loaded_blocks = std::count_if(row.blocks.begin(), row.blocks.end(), table::is_loaded);
   if (row.method.has(table::kUnderLoad)) {
     row.untold_blocks = std::count_if(row.blocks.begin(), row.blocks.end(),
                                       [](const table::Block& block) { return !block.other_load; });
@@ -152,8 +152,6 @@ void add_kernel(std::vector<CampaignRow>& rows, const std::string& text, const i
 }
 
 }  // namespace
-
-bool is_loaded(const table::Block& block) { return block.other_load.value_or(0) >= kLoadOfOthers; }
 
 void CampaignRow::judge(const measure::Assessment& assessment) {
   expected_blocks = std::max(assessment.expected_blocks, min_blocks);

@@ -61,10 +61,6 @@ struct CampaignRow {
 
 /// Flag of a row that was measured and then failed, so that it was left as it is.
 inline constexpr const char* kFailedLater = "failed_later";
-/// CPUs kept busy by other programs from which a block counts as loaded: a fourth slows down shared
-/// caches and memory.
-inline constexpr double kLoadOfOthers = 0.25;
-bool is_loaded(const table::Block& block);
 
 struct CampaignRows {
   std::vector<CampaignRow> all;

@@ -350,7 +350,7 @@ Result<EmptyCall> measure_empty_call(KernelRunner& runner, const std::string& ke
       empty.reference_memory_ns = timed->samples.reference_memory_ns;
     }
     const BlockSamples& samples = timed->samples;
-    if (!is_heavily_disturbed(samples.steal_ticks, samples.other_load)) {
+    if (!table::is_heavily_disturbed(samples.steal_ticks, samples.other_load)) {
       const auto& reference_ns = samples.reference_compute_ns;
       empty.alone = true;
       if (reference_ns)

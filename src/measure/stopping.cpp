@@ -27,8 +27,6 @@ constexpr double kMaxSwitchesPerRound = 0.05;
 constexpr double kMaxReferenceRatio = 1.5;
 constexpr double kTrendP = 0.01;
 constexpr std::size_t kMinUsedBlocks = 3;
-constexpr std::int64_t kHeavyTicks = 10;
-constexpr double kHeavyLoad = 0.5;
 constexpr std::int64_t kMinLightBlocks = 2;
 /// A row without such blocks goes on for so many times the least number of blocks: the neighbour
 /// may leave.
@@ -100,7 +98,7 @@ std::optional<table::InferenceTimes> pooled_inferences(std::span<const table::Bl
 }
 
 bool is_light(const table::Block& block) {
-  return !is_heavily_disturbed(block.steal_ticks, block.other_load);
+  return !table::is_heavily_disturbed(block.steal_ticks, block.other_load);
 }
 
 /// The undisturbed blocks where they are half of all or more, else the half that was disturbed
@@ -131,10 +129,6 @@ std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks,
 }
 
 }  // namespace
-
-bool is_heavily_disturbed(std::int64_t steal_ticks, const std::optional<double>& other_load) {
-  return steal_ticks >= kHeavyTicks && other_load.value_or(0) >= kHeavyLoad;
-}
 
 std::optional<std::string_view> disturbance(const table::Block& block,
                                             const ReferenceMedians& medians) {

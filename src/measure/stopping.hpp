@@ -28,12 +28,6 @@ struct StopRule {
   }
 };
 
-/// Whether another tenant used the core for most of a block: 10 ticks or more were lost, half of
-/// what a block of a kernel lasts that never found its core alone (0.2 s), and by the looks at the
-/// core or the load of the machine half a CPU or more was somebody else's. Ticks alone could be
-/// those of a long block or of other CPUs.
-bool is_heavily_disturbed(std::int64_t steal_ticks, const std::optional<double>& other_load);
-
 /// Medians of the reference kernels over a campaign; std::nullopt if they were not timed.
 struct ReferenceMedians {
   std::optional<double> compute_ns;

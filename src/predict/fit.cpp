@@ -27,6 +27,7 @@
 
 #include "base/stats.hpp"
 #include "base/text.hpp"
+#include "estimate/load_spread.hpp"
 #include "predict/compose.hpp"
 #include "predict/fit_sums.hpp"
 #include "predict/prediction.hpp"
@@ -41,10 +42,6 @@ constexpr double kSdsToTheEnds = 1.6448536269514722;
 /// once: what differs between machines is how much of that cache other tenants leave, not how it
 /// loses data (docs/adr/0024).
 constexpr double kLastSteps[] = {0, -0.5, 0.5, -1, 1, -1.5, 1.5, -2.0, 2.0, -2.5, 2.5, -3.0, 3.0};
-
-/// What a whole model that was measured on a busy machine may miss by, besides its interval: it
-/// took up to half again as long, while its rows hardly differed (docs/adr/0053).
-constexpr double kLoadedModelSd = 0.3;
 
 /// A model that takes so many times more or less than its kernels is not what a sum can describe,
 /// and may be an untrusted table's.
@@ -103,11 +100,11 @@ struct FitCandidate {
   bool calibrates = true;
   std::vector<KernelSum> sums;
   double half_width = 0;
+  double load_sd = 0;  ///< of its time, since it was measured on a busy machine; 0: it was not
   /// The row, as the fit takes it.
   [[nodiscard]] MeasuredTime time() const {
     const double own = half_width / base::two_sided_normal_quantile(0.95);
-    const bool under_load = row.row.method.has(table::kUnderLoad);
-    return {measured.median_ns, under_load ? std::hypot(own, kLoadedModelSd) : own};
+    return {measured.median_ns, std::hypot(own, load_sd)};
   }
 };
 
@@ -227,6 +224,7 @@ Status Fitting::collect() {
     predictors_.push_back(std::move(predictor));
   }
   OPLAT_TRY(rows, table_.model_rows());
+  std::optional<double> load_sd;  // read once it is wanted
   for (const table::StoredModelRow& row : rows) {
     const auto& ids = selection_.setting_ids;
     if (row.device != selection_.device_id ||
@@ -247,6 +245,13 @@ Status Fitting::collect() {
     candidate.measured = *timing;
     candidate.plan = std::move(*plan);
     candidate.half_width = 0.5 * (timing->ci_high_ns - timing->ci_low_ns) / timing->median_ns;
+    if (row.row.method.has(table::kUnderLoad)) {
+      if (!load_sd) {
+        OPLAT_TRY(sd, estimate::load_sd_of_models(table_, selection_.device_id, ids));
+        load_sd = sd;
+      }
+      candidate.load_sd = *load_sd;
+    }
     candidate.calibrates = timing->blocks >= 2 && candidate.half_width <= request_.max_half_width;
     OPLAT_CHECK(add_sums(candidate));
     if (candidate.sums.empty()) continue;

@@ -2,6 +2,8 @@
 /// Counts over settings, and the sentences.
 #include "predict/load.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/text.hpp"
@@ -46,7 +48,16 @@ bool is_substantial(const table::Load& load) {
   return 3.0 * static_cast<double>(load.under_load) > static_cast<double>(load.timings);
 }
 
-void warn_of_load(Prediction& prediction) {
+bool is_any_under_load(const Prediction& prediction) {
+  return std::any_of(prediction.kernels.begin(), prediction.kernels.end(),
+                     [](const KernelPrediction& kernel) {
+                       return kernel.under_load || kernel.group == estimate::kNeverQuietGroup;
+                     });
+}
+
+void warn_of_load(Prediction& prediction, double load_sd) {
+  // Nineteen in twenty, rounded up.
+  const double too_long = std::ceil(std::round(1000 * 2 * load_sd) / 10);
   std::set<std::string_view> never_quiet, measured, estimated;
   for (const KernelPrediction& kernel : prediction.kernels) {
     if (kernel.group == estimate::kNeverQuietGroup) {
@@ -64,18 +75,19 @@ void warn_of_load(Prediction& prediction) {
         "again on a quiet machine with oplat profile --retry-loaded",
         never_quiet.size(), was_or_were(never_quiet.size()), its_or_their(never_quiet.size())));
   if (!measured.empty()) {
-    prediction.warnings.push_back(
-        fmt::format("{} of its kernels {} measured on a busy machine: {} may be up to "
-                    "a fifth too long, and the interval is wider; measure again on a quiet machine "
-                    "with oplat profile --retry-loaded",
-                    measured.size(), was_or_were(measured.size()), its_or_their(measured.size())));
+    prediction.warnings.push_back(fmt::format(
+        "{} of its kernels {} measured on a busy machine: {} may be up to "
+        "{:.0f} % too long, and the interval is wider; measure again on a quiet "
+        "machine with oplat profile --retry-loaded",
+        measured.size(), was_or_were(measured.size()), its_or_their(measured.size()), too_long));
   }
   if (!estimated.empty()) {
     prediction.warnings.push_back(fmt::format(
         "{} of its kernels {} estimated from rows of which more than a third were measured on a "
-        "busy machine: {} may be up to a fifth too long, and the interval is wider; "
+        "busy machine: {} may be up to {:.0f} % too long, and the interval is wider; "
         "measure again on a quiet machine with oplat profile --retry-loaded, then run oplat fit",
-        estimated.size(), estimated.size() == 1 ? "is" : "are", its_or_their(estimated.size())));
+        estimated.size(), estimated.size() == 1 ? "is" : "are", its_or_their(estimated.size()),
+        too_long));
   }
 }
 

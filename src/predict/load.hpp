@@ -17,8 +17,10 @@ Result<table::Load> load_of_models(const table::Table& table, const Selection& s
 /// more than a third, as of the blocks of a row.
 bool is_substantial(const table::Load& load);
 
-/// Warnings of the kernels that say `under_load`, or whose rows never had their core alone.
-void warn_of_load(Prediction& prediction);
+/// Whether one of its kernels says `under_load`, or rests on rows that never had their core alone.
+bool is_any_under_load(const Prediction& prediction);
+/// Warnings of these kernels. `load_sd`: of estimate::load_sd_of_rows().
+void warn_of_load(Prediction& prediction, double load_sd);
 /// Of a fitted composition.
 std::string load_warning(const table::Load& models);
 

@@ -15,6 +15,7 @@
 #include "base/truncated_list.hpp"
 #include "base/units.hpp"
 #include "estimate/chain.hpp"
+#include "estimate/load_spread.hpp"
 #include "ir/label.hpp"
 #include "ir/operand_values.hpp"
 #include "ir/value_costs.hpp"
@@ -282,6 +283,8 @@ struct Predictor::Impl {
   mutable std::unordered_map<std::string, KeyFacts, KeyHash, std::equal_to<>> facts;
   /// whether the rows that teach estimates are substantially of a busy machine
   mutable std::optional<bool> loaded;
+  /// what load adds to the spread of rows, once asked for: all blocks are read for it
+  mutable std::optional<double> load_sd;
   /// that rows time; all rows are read for it once
   mutable std::optional<std::set<std::string, std::less<>>> operators;
 
@@ -349,6 +352,14 @@ struct Predictor::Impl {
       loaded = is_substantial(load);
     }
     return *loaded;
+  }
+
+  Result<double> sd_of_load() const {
+    if (!load_sd) {
+      OPLAT_TRY(sd, estimate::load_sd_of_rows(*table, rows.device, rows.settings));
+      load_sd = sd;
+    }
+    return *load_sd;
   }
 
   Result<bool> times(std::string_view key) const {
@@ -509,7 +520,8 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
       OPLAT_TRY(under_load, impl_->is_under_load(*answer));
       one.under_load = under_load;
       if (under_load && !answer->under_load) {
-        one.sd_log = std::hypot(answer->sd_log, estimate::kUnderLoadSd);
+        OPLAT_TRY(load_sd, impl_->sd_of_load());
+        one.sd_log = std::hypot(answer->sd_log, load_sd);
         if (explain) one.why += ", from rows of which many were measured on a busy machine";
       }
       one.why += failed[distinct.of[i]];
@@ -566,7 +578,10 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   prediction.kernels = std::move(kernels);
   prediction.composition = impl_->composition;
   prediction.composition.result_bytes = plan.activation_bytes;
-  warn_of_load(prediction);
+  if (is_any_under_load(prediction)) {
+    OPLAT_TRY(load_sd, impl_->sd_of_load());
+    warn_of_load(prediction, load_sd);
+  }
   say_open_batch(prediction);
   say_node_overhead(prediction);
   say_value_caveats(prediction);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How much of a table was measured on a busy machine.
+/// How much of a table was measured on a busy machine, and what that added to the times of rows
+/// that were measured on a quiet one, too.
+#include <vector>
+
 #include "base/text.hpp"
 #include "table/cells.hpp"
 #include "table/impl.hpp"
@@ -29,6 +32,47 @@ Result<Load> load_of(Database& database, std::string_view query, DeviceId device
   return load;
 }
 
+/// Blocks that do not say how busy the machine was are of neither kind.
+constexpr std::string_view kBlocksOfRows =
+    "SELECT block.id, block.\"row\", value_ns, steal_ticks, other_load FROM \"row\" JOIN block ON "
+    "block.\"row\" = \"row\".id WHERE device = ?1 AND setting = ?2 AND outcome = 'timing' AND "
+    "other_load IS NOT NULL ORDER BY block.\"row\", block.id";
+constexpr std::string_view kBlocksOfModels =
+    "SELECT model_block.id, model_block.\"row\", value_ns, steal_ticks, other_load FROM model_row "
+    "JOIN model_block ON model_block.\"row\" = model_row.id WHERE device = ?1 AND setting = ?2 AND "
+    "outcome = 'timing' AND other_load IS NOT NULL ORDER BY model_block.\"row\", model_block.id";
+
+Result<std::vector<BlocksByLoad>> blocks_by_load(Database& database, std::string_view query,
+                                                 DeviceId device, SettingId setting) {
+  OPLAT_TRY(statement, database.prepare(query));
+  statement.add(device).add(setting);
+  std::vector<BlocksByLoad> rows;
+  BlocksByLoad row;
+  std::int64_t id = 0;
+  const auto finish_row = [&] {
+    if (!row.quiet_ns.empty() && !row.loaded_ns.empty()) rows.push_back(std::move(row));
+    row = {};
+  };
+  while (true) {
+    OPLAT_TRY(line, statement.step());
+    if (!line) break;
+    Cells cells(statement, "blocks of row");
+    Block block;
+    const std::int64_t row_id = cells.integer(1);
+    block.value_ns = cells.number(2);
+    block.steal_ticks = cells.count(3);
+    block.other_load = cells.number(4);
+    OPLAT_CHECK(cells.status());
+    if (row_id != id) finish_row();
+    id = row_id;
+    // A time of 0 has no ratio to others.
+    if (block.value_ns <= 0 || is_heavily_disturbed(block.steal_ticks, block.other_load)) continue;
+    (is_loaded(block) ? row.loaded_ns : row.quiet_ns).push_back(block.value_ns);
+  }
+  finish_row();
+  return rows;
+}
+
 }  // namespace
 
 Result<Load> Table::load_of_rows(DeviceId device, SettingId setting) const {
@@ -37,6 +81,16 @@ Result<Load> Table::load_of_rows(DeviceId device, SettingId setting) const {
 
 Result<Load> Table::load_of_models(DeviceId device, SettingId setting) const {
   return load_of(*impl_->database, kOfModels, device, setting);
+}
+
+Result<std::vector<BlocksByLoad>> Table::row_blocks_by_load(DeviceId device,
+                                                            SettingId setting) const {
+  return blocks_by_load(*impl_->database, kBlocksOfRows, device, setting);
+}
+
+Result<std::vector<BlocksByLoad>> Table::model_blocks_by_load(DeviceId device,
+                                                              SettingId setting) const {
+  return blocks_by_load(*impl_->database, kBlocksOfModels, device, setting);
 }
 
 }  // namespace oplat::table

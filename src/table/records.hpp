@@ -117,6 +117,17 @@ struct Block {
   std::optional<base::TimeSketch> inferences = std::nullopt;
 };
 
+/// CPUs kept busy by other programs from which a block counts as loaded: a fourth slows down shared
+/// caches and memory.
+inline constexpr double kLoadOfOthers = 0.25;
+/// A block that does not say how busy the machine was is not.
+bool is_loaded(const Block& block);
+/// Whether another tenant used the core for most of a block: 10 ticks or more were lost, half of
+/// what a block of a kernel lasts that never found its core alone (0.2 s), and by the looks at the
+/// core or the load of the machine half a CPU or more was somebody else's. Ticks alone could be
+/// those of a long block or of other CPUs.
+bool is_heavily_disturbed(std::int64_t steal_ticks, const std::optional<double>& other_load);
+
 /// Flag of a row measured while other programs kept the machine busy.
 inline constexpr const char* kUnderLoad = "under_load";
 /// Flag of a row whose blocks all shared the core with another tenant but for one at most: its time

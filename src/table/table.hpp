@@ -88,6 +88,12 @@ struct Load {
   std::int64_t under_load = 0;
 };
 
+/// The times of a row's blocks in which other programs kept the machine busy, and of its other
+/// ones. Neither list is empty; heavily disturbed blocks are in none.
+struct BlocksByLoad {
+  std::vector<double> quiet_ns, loaded_ns;
+};
+
 /// A foreign file that was imported.
 struct StoredForeignFile {
   FileId id = 0;
@@ -157,6 +163,9 @@ class Table {
   /// Reads all rows of the pair.
   Result<Load> load_of_rows(DeviceId device, SettingId setting) const;
   Result<Load> load_of_models(DeviceId device, SettingId setting) const;
+  /// Of the pair's rows with blocks of both kinds, in order of id. Reads all blocks of the pair.
+  Result<std::vector<BlocksByLoad>> row_blocks_by_load(DeviceId device, SettingId setting) const;
+  Result<std::vector<BlocksByLoad>> model_blocks_by_load(DeviceId device, SettingId setting) const;
   Result<std::vector<StoredCampaign>> campaigns() const;
   Result<std::optional<DeviceId>> find_device(std::string_view name) const;
   Result<std::string> device_name(DeviceId device) const;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include <limits>
 
 #include "compat/registry.hpp"
+#include "estimate/load_spread.hpp"
 #include "predict/prediction.hpp"
 #include "table/memory_text.hpp"
 #include "unit/estimate/small_table.hpp"
@@ -357,6 +359,32 @@ TEST_F(CompositionTest, RowsOfABusyMachineAreWiderAndErrTogether) {
   EXPECT_THAT(one.warnings, Contains(HasSubstr("on a busy machine: its time may be up to")));
   const Prediction two = must(ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}})));
   EXPECT_NEAR(*two.sd_log, std::hypot(own * std::sqrt(0.9 + 0.1 / 2), kCompositionSd), 1e-6);
+}
+
+TEST_F(CompositionTest, WhatLoadAddedToOtherRowsIsWhatALoadedOneMayMissBy) {
+  table::Row row;
+  row.key = test::kCopy250;
+  row.outcome = timing(50000, 0.02);
+  row.method = {16, "chain", {table::kUnderLoad}};
+  must(small_.table().put_row(device_, setting_, std::nullopt, row));
+  const auto predicted = [&] { return must(ask(plan({{"a", test::kCopy250, 1}}))); };
+  EXPECT_THAT(predicted().warnings, Contains(HasSubstr("may be up to 20 % too long")));
+  // Sixty others that took the same on a quiet machine.
+  for (int size = 1; size <= 60; ++size) {
+    const table::RowId other =
+        small_.row(device_, setting_, fmt::format("test:copy{{}}(f32[{0}])->(f32[{0}])", size),
+                   std::nullopt, timing(1000));
+    for (const double load : {0.0, 1.0}) {
+      table::Block block;
+      block.value_ns = 1000;
+      block.rounds = 10;
+      block.other_load = load;
+      must(small_.table().add_block(other, block));
+    }
+  }
+  const double load_sd = estimate::kUnderLoadSd / 2;
+  EXPECT_NEAR(*predicted().sd_log, std::hypot(0.02, load_sd, kCompositionSd), 1e-6);
+  EXPECT_THAT(predicted().warnings, Contains(HasSubstr("may be up to 10 % too long")));
 }
 
 TEST_F(CompositionTest, ARowThatNeverHadItsCoreAloneIsWideAndErrsWithOthers) {

@@ -723,6 +723,31 @@ TEST_F(FitTest, ModelsUnderLoadCountForLittle) {
   EXPECT_NEAR(both.c1_ns, quiet.c1_ns, 60);
 }
 
+TEST_F(FitTest, ModelsUnderLoadCountForMoreWhereLoadAddsLittle) {
+  // Two groups, so that only two fits leave something out.
+  FitRequest request;
+  for (int i = 0; i < 4; ++i) {
+    model(fmt::format("net{}.onnx", i), 10 + 5 * i);
+    request.groups[fmt::format("net{}.onnx", i)] = "quiet";
+  }
+  for (int i = 0; i < 30; ++i) {
+    model(fmt::format("busy{}.onnx", i), 12 + 4 * i, 1.04, 0.002, true);
+    request.groups[fmt::format("busy{}.onnx", i)] = "busy";
+  }
+  const double before = must(fit(request)).fit.scale;
+  // Models that were measured quiet and loaded, and took the same.
+  for (const table::StoredModelRow& stored : must(small_.table().model_rows())) {
+    for (const double load : {0.0, 1.0}) {
+      table::Block block;
+      block.value_ns = 1e6;
+      block.rounds = 3;
+      block.other_load = load;
+      must(small_.table().add_model_block(stored.id, block));
+    }
+  }
+  EXPECT_GT(must(fit(request)).fit.scale, before + 0.002);
+}
+
 TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   const std::string record =
       R"({"schema":"oplat.composition/1","c0_ns":700,"c1_ns":2,"curve":null,"sd_log":0.04,"measured_correlation":0.3,"scores":[0.5]})";
