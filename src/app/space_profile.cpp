@@ -49,6 +49,7 @@ constexpr std::size_t kMaxCandidates = 24'000;
 constexpr double kShareOfVariations = 0.6;
 /// A variation takes more or less than what it was drawn from; it counts so many times at most.
 constexpr double kMaxRatio = 4;
+constexpr double kPowerOfFamily = 0.4;
 constexpr double kPowerOfSlice = 0.7;
 /// Standard deviation of ln(size) of a variation.
 constexpr double kSizeSpread = 0.5;
@@ -211,8 +212,8 @@ class CandidateMaker {
   }
 
   /// An operator that hardly any network of the space has is half the time of some other network,
-  /// and so is a form of an operator. So all kernels of a family count as the root of what they are
-  /// in the space's networks, and those of its slices are nearer to each other than they are there.
+  /// and so is a form of an operator. So those of a family count as a power of what they are in the
+  /// space's networks, and those of its slices are nearer to each other than they are there.
   void temper() {
     struct Sums {
       double weight = 0;
@@ -232,7 +233,8 @@ class CandidateMaker {
       if (out_.weights[i] == 0) continue;
       const Sums& slice = slices[out_.descriptions[i].slice];
       const Sums& family = families[ir::family_of(out_.descriptions[i].slice)];
-      out_.weights[i] *= std::sqrt(family.weight) * slice.tempered / family.tempered / slice.weight;
+      out_.weights[i] *= std::pow(family.weight, kPowerOfFamily) * slice.tempered / family.tempered /
+                         slice.weight;
     }
   }
 

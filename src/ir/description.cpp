@@ -122,6 +122,7 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
 
 std::string_view family_of(std::string_view slice) {
   constexpr std::string_view kFused = "Fused";
+  constexpr std::string_view kReduce = "Reduce";
   const std::string_view kernel = slice.substr(0, slice.find(' '));
   const std::size_t colon = kernel.rfind(':');
   if (colon == std::string_view::npos) return kernel;
@@ -129,6 +130,7 @@ std::string_view family_of(std::string_view slice) {
   const std::string_view domain = kernel.substr(0, colon);
   if (!domain.empty() && domain != "com.microsoft") return kernel;
   const std::string_view op = kernel.substr(colon + 1);
+  if (op.starts_with(kReduce)) return kReduce;
   return op.starts_with(kFused) ? op.substr(kFused.size()) : op;
 }
 

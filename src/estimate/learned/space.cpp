@@ -107,22 +107,28 @@ Space Space::learn(std::span<const ir::Description> rows) {
     }
     if (row.numbers.size() == group.numbers) group.rows.push_back(&row);
   }
-  std::vector<std::uint32_t> shared;
+  // Convolutions of any family have one list of numbers, reductions another: how many they are tells
+  // them apart.
+  std::map<std::size_t, std::vector<std::uint32_t>> shared_of;
   for (const auto& [text, group] : groups) {
-    for (std::size_t i = 0; group.aligned && i < group.numbers; ++i) {
+    if (!group.aligned) continue;
+    std::vector<std::uint32_t>& shared = shared_of[group.numbers];
+    for (std::size_t i = 0; i < group.numbers; ++i) {
       const auto axis = static_cast<std::uint32_t>(i);
       if (std::find(shared.begin(), shared.end(), axis) == shared.end() && varies(group, i))
         shared.push_back(axis);
     }
   }
-  std::sort(shared.begin(), shared.end());
-  if (shared.size() > kMaxAxes) shared.resize(kMaxAxes);
+  for (auto& [numbers, shared] : shared_of) {
+    std::sort(shared.begin(), shared.end());
+    if (shared.size() > kMaxAxes) shared.resize(kMaxAxes);
+  }
 
   Space space;
   for (const auto& [text, group] : groups) {
     Slice slice;
     slice.numbers = group.numbers;
-    const std::vector<std::uint32_t> axes = group.aligned ? shared : own_axes(group);
+    const std::vector<std::uint32_t> axes = group.aligned ? shared_of[group.numbers] : own_axes(group);
     for (const std::uint32_t number : axes) {
       const auto [low, high] = std::minmax_element(
           group.rows.begin(), group.rows.end(),

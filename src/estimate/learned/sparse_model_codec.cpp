@@ -12,7 +12,7 @@ namespace oplat::estimate {
 namespace {
 
 /// Fits of before describe kernels by other numbers (docs/adr/0060).
-constexpr ModelFormat kSparseFormat{"oplat.sparse", 5, "sparse fit"};
+constexpr ModelFormat kSparseFormat{"oplat.sparse", 6, "sparse fit"};
 
 tl::unexpected<Error> broken_sparse(std::string_view what) {
   return fail(kSparseFormat.broken(what));

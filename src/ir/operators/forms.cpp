@@ -3,12 +3,15 @@
 #include "ir/operators/forms.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/axis.hpp"
@@ -57,6 +60,18 @@ std::string said(const Value& value) {
   return "?";
 }
 
+/// Operators whose loops differ by an instruction that costs the same: in ONNX Runtime a mean is a
+/// sum that is divided once for each result, a minimum is a maximum with the other comparison.
+constexpr std::pair<std::string_view, std::string_view> kAlike[] = {
+    {"Sub", "Add"}, {"Mul", "Add"}, {"ReduceMean", "ReduceSum"}, {"ReduceMin", "ReduceMax"}};
+
+std::string_view loops_of(const Key& key) {
+  if (!key.domain.empty()) return key.op;
+  const auto* const found = std::find_if(std::begin(kAlike), std::end(kAlike),
+                                         [&](const auto& each) { return each.first == key.op; });
+  return found == std::end(kAlike) ? std::string_view(key.op) : found->second;
+}
+
 /// What tells a slice: operator, tags, attributes but for those that the loops say, types.
 class Form {
  public:
@@ -64,7 +79,8 @@ class Form {
 
   explicit Form(const Key& key, Names unsaid = {}, Constants constants = Constants::Unsaid)
       : key_(key), constants_(constants) {
-    description_.slice = key.domain + ":" + key.op;
+    description_.slice = key.domain + ":";
+    description_.slice.append(loops_of(key));
     for (const auto& [name, value] : key.tags) add(name, value);
     for (const auto& [name, value] : key.attributes) {
       if (std::find(unsaid.begin(), unsaid.end(), name) == unsaid.end()) add(name, value);
@@ -85,6 +101,16 @@ class Form {
   }
   Form& word(std::string_view text) {
     description_.slice.append(" ").append(text);
+    return *this;
+  }
+  /// A number that is no loop of this slice, but one of others of its family.
+  Form& number(double length) {
+    description_.numbers.push_back(length);
+    return *this;
+  }
+  /// The numbers mean the same in every slice of the family.
+  Form& aligned() {
+    description_.aligned = true;
     return *this;
   }
   std::optional<Description> done() { return std::move(description_); }
@@ -205,7 +231,26 @@ std::optional<Description> describe_reduction(const Key& key) {
     if (!place) return std::nullopt;
     reduced[*place] = true;
   }
+  // One reduced loop, as nearly all have: what is kept before and behind it may be of one element.
+  std::string pattern;
+  std::array<double, 3> loops{1, 1, 1};  // before, reduced, behind
+  bool one_run = true;
+  for (std::size_t i = 0; i < sizes->size(); ++i) {
+    if ((*sizes)[i] == 1) continue;
+    const char own = reduced[i] ? 'R' : 'K';
+    const bool behind = pattern.find('R') != std::string::npos;
+    if (pattern.empty() || pattern.back() != own) {
+      one_run = one_run && !(own == 'R' && behind);
+      pattern += own;
+    }
+    loops[own == 'R' ? 1 : behind ? 2 : 0] *= (*sizes)[i];
+  }
   Form form(key, {"axes", "axis", "keepdims", "noop_with_empty_axes"});
+  if (one_run && pattern.find('R') != std::string::npos) {
+    form.word(pattern).types(1);
+    for (const double length : loops) form.number(length);
+    return form.aligned().done();
+  }
   form.types(1);
   add_loops(form, *sizes, [&](std::size_t i) { return reduced[i] ? "R" : "K"; });
   return form.done();

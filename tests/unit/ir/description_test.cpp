@@ -60,6 +60,9 @@ TEST(Description, ALoopHasNoRank) {
                "Add/13{}(f32[24],f32[24])->(f32[24])");
   expect_alike("Relu/13{}(f32[2,3,4])->(&0)", "Relu/13{}(f32[24])->(&0)");
   expect_other_slices("Relu/13{}(f32[24])->(&0)", "Relu/13{}(f32[24])->(f32[24])");
+  expect_alike("Sub/13{}(f32[24],f32[24])->(f32[24])", "Mul/13{}(f32[24],f32[24])->(f32[24])");
+  expect_other_slices("Div/13{}(f32[24],f32[24])->(f32[24])",
+                      "Mul/13{}(f32[24],f32[24])->(f32[24])");
   expect_other_slices("Add/13{}(f32[24],f32[24])->(f32[24])",
                       "Add/13{}(f32[24],f32[1])->(f32[24])");
   expect_other_slices("Pow/13{}(f32[24],f32c[]=2.0)->(f32[24])",
@@ -73,7 +76,7 @@ TEST(Description, ALoopHasNoRank) {
 TEST(Description, AReductionIsItsKeptAndReducedLoops) {
   const auto middle =
       described("ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])");
-  EXPECT_EQ(middle->numbers, (Numbers{64, 1024}));
+  EXPECT_EQ(middle->numbers, (Numbers{1, 64, 1024}));
   expect_alike(
       "ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])",
       "ReduceMean/18{keepdims=0,noop_with_empty_axes=0}(f32[64,1024],i64c[1]=[0])->(f32[1024])");
@@ -83,7 +86,23 @@ TEST(Description, AReductionIsItsKeptAndReducedLoops) {
                       "ReduceMax/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])");
   EXPECT_EQ(
       described("ReduceSum/13{keepdims=1,noop_with_empty_axes=0}(f32[4,6])->(f32[1,1])")->numbers,
-      (Numbers{24}));
+      (Numbers{1, 24, 1}));
+  // A mean is a sum, a minimum a maximum; those two are slices of one family.
+  expect_alike("ReduceMean/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])",
+               "ReduceSum/13{keepdims=1,noop_with_empty_axes=0}(f32[15,7],i64c[1]=[1])->(f32[15,1])");
+  expect_alike("ReduceMin/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])",
+               "ReduceMax/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])");
+  expect_other_slices("ReduceMean/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])",
+                      "ReduceMax/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])");
+  const auto outer = described("ReduceMax/13{axes=[1],keepdims=1}(f32[2,8,9])->(f32[2,1,9])");
+  EXPECT_EQ(outer->numbers, (Numbers{2, 8, 9}));
+  EXPECT_TRUE(outer->aligned);
+  EXPECT_EQ(family_of(outer->slice), family_of(middle->slice));
+  // Two reduced loops are a slice of their own, with a number for each loop.
+  EXPECT_EQ(described("ReduceMax/13{axes=[0,2],keepdims=1}(f32[2,8,9])->(f32[1,8,1])")->numbers,
+            (Numbers{2, 8, 9}));
+  EXPECT_FALSE(
+      described("ReduceMax/13{axes=[0,2],keepdims=1}(f32[2,8,9])->(f32[1,8,1])")->aligned);
   // An axis that nobody knows, and one that is none.
   EXPECT_NE(
       described("ReduceSum/13{keepdims=1,noop_with_empty_axes=0}(f32[4,6],i64[1])->(f32[1,6])")
