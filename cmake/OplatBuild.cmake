@@ -16,7 +16,7 @@ find_program(OPLAT_CCACHE ccache)
 if(OPLAT_CCACHE)
   if(OPLAT_PRECOMPILE)
     # Without these, ccache does not cache a compilation that uses a precompiled header.
-    set(OPLAT_CCACHE env CCACHE_SLOPPINESS=pch_defines,time_macros "${OPLAT_CCACHE}")
+    set(OPLAT_CCACHE env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${OPLAT_CCACHE}")
   endif()
   set(CMAKE_C_COMPILER_LAUNCHER ${OPLAT_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${OPLAT_CCACHE})
@@ -53,6 +53,7 @@ endif()
 if(OPLAT_SANITIZE)
   # Whole build, test programs included. The worker loads a runtime with dlopen, which the sanitizers allow.
   # Of debugging information the lines are enough for a report (a debugger wants -DCMAKE_CXX_FLAGS=-g3 -DOPLAT_SANITIZE=OFF).
+  add_compile_definitions(OPLAT_SANITIZED)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -g1
     -gno-column-info)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -65,6 +66,17 @@ if(OPLAT_SANITIZE)
     add_compile_options("SHELL:--param asan-use-after-return=0")
     # The addresses in that data are known when a program is linked, not relocated at each start.
     add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>")
+  elseif(NOT OPLAT_FUZZ)
+    # The same for clang, whose programs would each have a runtime of their own, which a library that a Python loads lacks.
+    add_compile_options(-fno-sanitize=null,alignment,vptr
+      "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:OPLAT_COMPILED_BY_GXX>>>:SHELL:-fsanitize-address-use-after-return=never -mllvm -asan-globals=0>")
+    add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>")
+    add_link_options(-shared-libasan)
+    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" "-print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so"
+      OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE OPLAT_ASAN_LIBRARY)
+    get_filename_component(folder "${OPLAT_ASAN_LIBRARY}" DIRECTORY)
+    list(APPEND CMAKE_BUILD_RPATH "${folder}")
+    list(APPEND CMAKE_INSTALL_RPATH "${folder}") # a build with sanitizers is installed by tests only
   endif()
   add_link_options(-fsanitize=address,undefined)
 endif()
@@ -88,6 +100,8 @@ function(oplat_precompile TARGET OF)
     target_precompile_headers(${TARGET} REUSE_FROM ${OF})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(${TARGET} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+    else() # for ccache
+      target_compile_options(${TARGET} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
     endif()
   endif()
 endfunction()

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 KEPT = ("-std=", "-D", "-I", "-isystem", "-f")  # what decides whether a file compiles
-LEFT_OUT = ("-fsanitize", "-fno-sanitize", "-fno-omit", "-fPI", "-ffp", "-fmax", "-fuse-ld", "-fpch")
+LEFT_OUT = ("-fsanitize", "-fno-sanitize", "-fno-omit", "-fPI", "-ffp", "-fmax", "-fuse-ld", "-fpch", "-fno-pch")
 
 
 def layer_of(entry):

@@ -16,7 +16,8 @@ report::PredictionList::Entry prediction_entry(ModelPrediction&& one,
     return entry;
   }
   if (auto good = check_prediction(gate, one.result->prediction); !good) entry.error = good.error();
-  entry.report.emplace(std::move(one.result->prediction), std::move(one.result->diagnosis));
+  entry.report =
+      report::PredictionReport{std::move(one.result->prediction), std::move(one.result->diagnosis)};
   return entry;
 }
 

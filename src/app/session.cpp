@@ -26,7 +26,7 @@ namespace {
 /// swap space. No limit where the system does not tell, and in builds with
 /// sanitizers, which reserve more than any machine has.
 std::int64_t worker_memory_limit(std::int64_t threads) {
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef OPLAT_SANITIZED
   (void)threads;
   return 0;
 #else

@@ -487,8 +487,8 @@ Prediction::Prediction(app::PredictResult&& result, const std::vector<std::strin
   model.options.measures_here = result.measures_here;
   // In place: a search makes thousands.
   auto& made = model.subject
-                   .emplace<report::PredictionReport>(std::move(result.prediction),
-                                                      std::move(result.diagnosis))
+                   .emplace<report::PredictionReport>(report::PredictionReport{
+                       std::move(result.prediction), std::move(result.diagnosis)})
                    .prediction;
   made.warnings.insert(made.warnings.end(), of_table.begin(), of_table.end());
   add_mismatches(made.mismatch, warnings);

@@ -18,7 +18,7 @@
 NB_MODULE(_core, module) {
   namespace python = oplat::python;
   module.doc() = "Use the package `oplat`, which has all of this.";
-#ifndef __SANITIZE_ADDRESS__
+#ifndef OPLAT_SANITIZED
   // At the interpreter's end nanobind would list what daemon threads and the like still hold.
   nanobind::set_leak_warnings(false);
 #endif

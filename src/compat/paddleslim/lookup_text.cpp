@@ -18,7 +18,7 @@ using Parameters = std::map<std::string, std::string, std::less<>>;
 
 constexpr std::size_t kMaxRank = 8;
 constexpr std::size_t kMaxParameters = 64;
-constexpr std::pair<std::string_view, std::string_view> kActivations[] = {
+constexpr std::pair<std::string_view, std::string_view> kSimpleActivations[] = {
     {"0", kNoPaddleActivation}, {"1", "relu"}, {"2", "relu6"}, {"4", "leaky_relu"}};
 
 std::optional<std::int64_t> size_of(std::string_view text) {
@@ -156,9 +156,10 @@ Result<ir::Key> conv_key(const Reader& reader, const Numbers& input) {
   OPLAT_TRY(bias, reader.flag("flag_bias", "1"));
   conv.bias = bias;
   const std::string_view act = reader.word("flag_act", "0");
-  const auto* const found = std::find_if(std::begin(kActivations), std::end(kActivations),
-                                         [&](const auto& each) { return each.first == act; });
-  if (found == std::end(kActivations))
+  const auto* const found =
+      std::find_if(std::begin(kSimpleActivations), std::end(kSimpleActivations),
+                   [&](const auto& each) { return each.first == act; });
+  if (found == std::end(kSimpleActivations))
     return reader.bad("flag_act", act, "0, 1 (relu), 2 (relu6) or 4 (leaky_relu)");
   conv.activation = found->second;
   OPLAT_TRY(precision, reader.precision());
@@ -203,9 +204,10 @@ std::string bracketed(const ir::Dim* first, std::size_t count) {
 
 std::optional<LookupOperator> conv_operator(const PaddleConv& conv, std::string output) {
   const auto* const activation = std::find_if(
-      std::begin(kActivations), std::end(kActivations),
+      std::begin(kSimpleActivations), std::end(kSimpleActivations),
       [&](const auto& each) { return conv.activation && each.second == *conv.activation; });
-  if (!conv.bias || activation == std::end(kActivations) || conv.precision == PaddlePrecision::Fp16)
+  if (!conv.bias || activation == std::end(kSimpleActivations) ||
+      conv.precision == PaddlePrecision::Fp16)
     return std::nullopt;
   const std::string_view dtype = conv.precision == PaddlePrecision::Fp32   ? "float"
                                  : conv.precision == PaddlePrecision::Int8 ? "int8_int8"
@@ -276,9 +278,10 @@ std::optional<LookupOperator> lookup_operator_of(const ir::Key& key) {
   if (key.op == "batch_norm")
     return LookupOperator{"batchnorm", bracketed(*input), output,
                           "(epsilon=1e-4f,momentum=0.9f,dtype=float)"};
-  constexpr std::string_view kFunctions[] = {"relu", "relu6", "leaky_relu", "tanh",      "swish",
-                                             "exp",  "abs",   "hard_swish", "reciprocal"};
-  if (std::find(std::begin(kFunctions), std::end(kFunctions), key.op) == std::end(kFunctions))
+  constexpr std::string_view kWithoutParameters[] = {
+      "relu", "relu6", "leaky_relu", "tanh", "swish", "exp", "abs", "hard_swish", "reciprocal"};
+  if (std::find(std::begin(kWithoutParameters), std::end(kWithoutParameters), key.op) ==
+      std::end(kWithoutParameters))
     return std::nullopt;
   return LookupOperator{"activation", bracketed(*input), output,
                         fmt::format("(act_type={},dtype=float)", key.op)};

@@ -101,7 +101,7 @@ std::optional<int> number_of(ir::Dtype dtype) {
 }
 
 bool is_telling(std::string_view op, const ir::NamedValue& attribute) {
-  constexpr std::size_t kMaxElements = 64;
+  constexpr std::size_t kMaxTellingElements = 64;
   const auto& [name, value] = attribute;
   if (std::find(kSilent.begin(), kSilent.end(), name) != kSilent.end()) return false;
   // Everything that is exported is for inference; two operators do something else in training, and
@@ -109,7 +109,7 @@ bool is_telling(std::string_view op, const ir::NamedValue& attribute) {
   if (name == "is_test" && op != "dropout" && op != "batch_norm") return false;
   if (value.unknown() || !is_plain_text(name) || !is_plain(value)) return false;
   const ir::List* list = value.list();
-  return list == nullptr || (list->size() <= kMaxElements &&
+  return list == nullptr || (list->size() <= kMaxTellingElements &&
                              std::all_of(list->begin(), list->end(), [](const auto& v) {
                                return !v.unknown() && is_plain(v);
                              }));

@@ -15,7 +15,7 @@
 #include "runtimes/place.hpp"
 #include "runtimes/qnnpack/allocator.hpp"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef OPLAT_SANITIZED
 /// QNNPACK's softmax leaves its operator behind in every call (libtorch 1.13): 1.6 KB that are not
 /// ours to free.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libtorch_cpu"; }
