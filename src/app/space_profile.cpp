@@ -233,8 +233,8 @@ class CandidateMaker {
       if (out_.weights[i] == 0) continue;
       const Sums& slice = slices[out_.descriptions[i].slice];
       const Sums& family = families[ir::family_of(out_.descriptions[i].slice)];
-      out_.weights[i] *= std::pow(family.weight, kPowerOfFamily) * slice.tempered / family.tempered /
-                         slice.weight;
+      out_.weights[i] *=
+          std::pow(family.weight, kPowerOfFamily) * slice.tempered / family.tempered / slice.weight;
     }
   }
 

@@ -27,7 +27,7 @@ constexpr std::size_t kLookedAt = 6000;
 constexpr std::size_t kDisputed = 20'000;
 constexpr int kKernelSteps = 30;
 constexpr std::size_t kRowsOfKernel = 700;
-constexpr int kTrees = 250;
+constexpr int kTreesOfError = 250;
 /// Up to this budget all are chosen by what they tell about others. With more rows that gains
 /// nothing, and takes long.
 constexpr std::size_t kFew = 1500;
@@ -324,7 +324,7 @@ Status Sampler::plan_disputed(std::size_t count) {
   const View all = view();
   const Gaussian smooth = Gaussian::learn(all.points(all.told), all.u, smooth_options(request_));
   BoostOptions boosting;
-  boosting.trees = std::max(1, static_cast<int>(request_.effort * kTrees));
+  boosting.trees = std::max(1, static_cast<int>(request_.effort * kTreesOfError));
   boosting.leaves = std::clamp<std::size_t>(all.told.size() / 20, 4, 127);
   boosting.seed = request_.seed;
   OPLAT_TRY(trees,

@@ -107,8 +107,8 @@ Space Space::learn(std::span<const ir::Description> rows) {
     }
     if (row.numbers.size() == group.numbers) group.rows.push_back(&row);
   }
-  // Convolutions of any family have one list of numbers, reductions another: how many they are tells
-  // them apart.
+  // Convolutions of any family have one list of numbers, reductions another: how many they are
+  // tells them apart.
   std::map<std::size_t, std::vector<std::uint32_t>> shared_of;
   for (const auto& [text, group] : groups) {
     if (!group.aligned) continue;
@@ -128,7 +128,8 @@ Space Space::learn(std::span<const ir::Description> rows) {
   for (const auto& [text, group] : groups) {
     Slice slice;
     slice.numbers = group.numbers;
-    const std::vector<std::uint32_t> axes = group.aligned ? shared_of[group.numbers] : own_axes(group);
+    const std::vector<std::uint32_t> axes =
+        group.aligned ? shared_of[group.numbers] : own_axes(group);
     for (const std::uint32_t number : axes) {
       const auto [low, high] = std::minmax_element(
           group.rows.begin(), group.rows.end(),

@@ -103,7 +103,7 @@ class Form {
     description_.slice.append(" ").append(text);
     return *this;
   }
-  /// A number that is no loop of this slice, but one of others of its family.
+  /// The length of a loop that other slices of the family have; 1 where this one lacks it.
   Form& number(double length) {
     description_.numbers.push_back(length);
     return *this;

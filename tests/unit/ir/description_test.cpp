@@ -88,8 +88,9 @@ TEST(Description, AReductionIsItsKeptAndReducedLoops) {
       described("ReduceSum/13{keepdims=1,noop_with_empty_axes=0}(f32[4,6])->(f32[1,1])")->numbers,
       (Numbers{1, 24, 1}));
   // A mean is a sum, a minimum a maximum; those two are slices of one family.
-  expect_alike("ReduceMean/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])",
-               "ReduceSum/13{keepdims=1,noop_with_empty_axes=0}(f32[15,7],i64c[1]=[1])->(f32[15,1])");
+  expect_alike(
+      "ReduceMean/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])",
+      "ReduceSum/13{keepdims=1,noop_with_empty_axes=0}(f32[15,7],i64c[1]=[1])->(f32[15,1])");
   expect_alike("ReduceMin/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])",
                "ReduceMax/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])");
   expect_other_slices("ReduceMean/13{axes=[1],keepdims=1}(f32[15,7])->(f32[15,1])",
@@ -101,8 +102,7 @@ TEST(Description, AReductionIsItsKeptAndReducedLoops) {
   // Two reduced loops are a slice of their own, with a number for each loop.
   EXPECT_EQ(described("ReduceMax/13{axes=[0,2],keepdims=1}(f32[2,8,9])->(f32[1,8,1])")->numbers,
             (Numbers{2, 8, 9}));
-  EXPECT_FALSE(
-      described("ReduceMax/13{axes=[0,2],keepdims=1}(f32[2,8,9])->(f32[1,8,1])")->aligned);
+  EXPECT_FALSE(described("ReduceMax/13{axes=[0,2],keepdims=1}(f32[2,8,9])->(f32[1,8,1])")->aligned);
   // An axis that nobody knows, and one that is none.
   EXPECT_NE(
       described("ReduceSum/13{keepdims=1,noop_with_empty_axes=0}(f32[4,6],i64[1])->(f32[1,6])")
