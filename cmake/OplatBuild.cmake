@@ -199,6 +199,22 @@ function(oplat_add_layer)
   endif()
 endfunction()
 
+# oplat_add_numeric(LAYER SOURCES ... USES ... [BATCH n]): loops over numbers of a layer, which are optimised in debug builds,
+# too: tests repeat them for thousands of rows (docs/adr/0038-fast-dev-builds.md). BATCH: sources of a compiler run.
+function(oplat_add_numeric LAYER)
+  cmake_parse_arguments(ARG "" "BATCH" "SOURCES;USES" ${ARGN})
+  set(numeric oplat_${LAYER}_numeric)
+  add_library(${numeric} OBJECT ${ARG_SOURCES})
+  if(ARG_BATCH)
+    set_target_properties(${numeric} PROPERTIES UNITY_BUILD_BATCH_SIZE ${ARG_BATCH})
+  endif()
+  target_compile_options(${numeric} PRIVATE "$<$<CONFIG:Debug>:-O1>")
+  oplat_include_root(${LAYER} root)
+  target_include_directories(${numeric} PRIVATE "${root}")
+  target_link_libraries(${numeric} PRIVATE ${ARG_USES} oplat_build_flags)
+  target_sources(oplat_${LAYER} PRIVATE $<TARGET_OBJECTS:${numeric}>)
+endfunction()
+
 # oplat_add_test(NAME <layer>_test SOURCES ... USES ... [SHARDS n] [COST n]): one GoogleTest program, one
 # entry in CTest; a long one is shared out over SHARDS entries. COST: seconds, so that long ones start first.
 function(oplat_add_test)
