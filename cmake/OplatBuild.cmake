@@ -56,27 +56,34 @@ if(OPLAT_SANITIZE)
   add_compile_definitions(OPLAT_SANITIZED)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -g1
     -gno-column-info)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # The library that a program without sanitizers, such as a Python, loads first (src/python).
+  set(asan libasan.so)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(asan "libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so")
+  endif()
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" "-print-file-name=${asan}"
+    OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE OPLAT_ASAN_LIBRARY)
+  if(NOT OPLAT_FUZZ)
     # Left out here, and kept by the fuzz targets, which clang builds: the checks null (AddressSanitizer
     # reports the use of such a pointer), alignment and vptr, and red zones round global variables.
     # They are a third of the time to compile, and the descriptors of those variables were three
     # quarters of the 139 MB of data that every start of oplat walked through.
-    add_compile_options(-fno-sanitize=null,alignment,vptr "SHELL:--param asan-globals=0")
-    # For a check that is off when a program runs unless ASAN_OPTIONS turns it on: a twentieth of all machine code.
-    add_compile_options("SHELL:--param asan-use-after-return=0")
+    add_compile_options(-fno-sanitize=null,alignment,vptr)
     # The addresses in that data are known when a program is linked, not relocated at each start.
     add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>")
-  elseif(NOT OPLAT_FUZZ)
-    # The same for clang, whose programs would each have a runtime of their own, which a library that a Python loads lacks.
-    add_compile_options(-fno-sanitize=null,alignment,vptr
-      "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:OPLAT_COMPILED_BY_GXX>>>:SHELL:-fsanitize-address-use-after-return=never -mllvm -asan-globals=0>")
-    add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>")
-    add_link_options(-shared-libasan)
-    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" "-print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so"
-      OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE OPLAT_ASAN_LIBRARY)
-    get_filename_component(folder "${OPLAT_ASAN_LIBRARY}" DIRECTORY)
-    list(APPEND CMAKE_BUILD_RPATH "${folder}")
-    list(APPEND CMAKE_INSTALL_RPATH "${folder}") # a build with sanitizers is installed by tests only
+    # Those red zones, and code for a check that is off when a program runs unless ASAN_OPTIONS turns it on: a twentieth of
+    # all machine code.
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      add_compile_options("SHELL:--param asan-globals=0" "SHELL:--param asan-use-after-return=0")
+    else()
+      add_compile_options(
+        "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:OPLAT_COMPILED_BY_GXX>>>:SHELL:-fsanitize-address-use-after-return=never -mllvm -asan-globals=0>")
+      # clang's programs would each have a runtime of their own, which a library that a Python loads lacks.
+      add_link_options(-shared-libasan)
+      get_filename_component(folder "${OPLAT_ASAN_LIBRARY}" DIRECTORY)
+      list(APPEND CMAKE_BUILD_RPATH "${folder}")
+      list(APPEND CMAKE_INSTALL_RPATH "${folder}") # a build with sanitizers is installed by tests only
+    endif()
   endif()
   add_link_options(-fsanitize=address,undefined)
 endif()

@@ -65,11 +65,8 @@ class LoadSpreadOfTable : public ::testing::Test {
  protected:
   void add_block(table::RowId row, double ns, std::optional<double> other_load,
                  std::int64_t steal_ticks = 0) {
-    table::Block block;
-    block.value_ns = ns;
-    block.rounds = 10;
+    table::Block block = test::block_at_load(ns, other_load);
     block.steal_ticks = steal_ticks;
-    block.other_load = other_load;
     must(small_.table().add_block(row, block));
   }
   [[nodiscard]] double of_rows() const {
@@ -124,13 +121,8 @@ TEST_F(LoadSpreadOfTable, ModelsHaveAStartValueOfTheirOwn) {
   model.outcome = test::timing(1e6);
   const table::RowId row =
       must(small_.table().put_model_row(device_, setting_, std::nullopt, model));
-  for (const double load : {0.0, 1.0}) {
-    table::Block block;
-    block.value_ns = 1e6;
-    block.rounds = 3;
-    block.other_load = load;
-    must(small_.table().add_model_block(row, block));
-  }
+  for (const double load : {0.0, 1.0})
+    must(small_.table().add_model_block(row, test::block_at_load(1e6, load)));
   EXPECT_DOUBLE_EQ(must(load_sd_of_models(small_.table(), device_, std::vector{setting_})),
                    kLoadedModelSd * std::sqrt(20.0 / 21));
   EXPECT_EQ(of_rows(), kUnderLoadSd);

@@ -57,6 +57,15 @@ inline table::Timing round_timing(double median_ns, double sd_log = 0.02) {
   return t;
 }
 
+/// A block of a row that was measured while other programs kept so many CPUs busy.
+inline table::Block block_at_load(double value_ns, std::optional<double> other_load) {
+  table::Block block;
+  block.value_ns = value_ns;
+  block.rounds = 10;
+  block.other_load = other_load;
+  return block;
+}
+
 inline table::Setting setting_of(std::int64_t threads = 1, std::string runtime = "replay",
                                  std::string version = "1.0", std::string build = "b1") {
   table::Setting setting;

@@ -374,13 +374,8 @@ TEST_F(CompositionTest, WhatLoadAddedToOtherRowsIsWhatALoadedOneMayMissBy) {
     const table::RowId other =
         small_.row(device_, setting_, fmt::format("test:copy{{}}(f32[{0}])->(f32[{0}])", size),
                    std::nullopt, timing(1000));
-    for (const double load : {0.0, 1.0}) {
-      table::Block block;
-      block.value_ns = 1000;
-      block.rounds = 10;
-      block.other_load = load;
-      must(small_.table().add_block(other, block));
-    }
+    for (const double load : {0.0, 1.0})
+      must(small_.table().add_block(other, test::block_at_load(1000, load)));
   }
   const double load_sd = estimate::kUnderLoadSd / 2;
   EXPECT_NEAR(*predicted().sd_log, std::hypot(0.02, load_sd, kCompositionSd), 1e-6);
