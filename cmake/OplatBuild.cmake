@@ -34,6 +34,10 @@ option(OPLAT_UNITY "Compile several sources of a layer at a time" ON)
 set(CMAKE_UNITY_BUILD ${OPLAT_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 18)
 
+# For loops over numbers, in debug builds, too: tests repeat them for thousands of rows (docs/adr/0038-fast-dev-builds.md).
+# clang inlines nothing with -O1.
+set(OPLAT_NUMERIC_OPTIONS "$<$<CONFIG:Debug>:$<IF:$<CXX_COMPILER_ID:Clang>,-O2,-O1>>")
+
 # Carries every flag; linked PRIVATE so that users of the libraries do not inherit our warnings.
 add_library(oplat_build_flags INTERFACE)
 target_compile_options(oplat_build_flags INTERFACE
@@ -206,8 +210,8 @@ function(oplat_add_layer)
   endif()
 endfunction()
 
-# oplat_add_numeric(LAYER SOURCES ... USES ... [BATCH n]): loops over numbers of a layer, which are optimised in debug builds,
-# too: tests repeat them for thousands of rows (docs/adr/0038-fast-dev-builds.md). BATCH: sources of a compiler run.
+# oplat_add_numeric(LAYER SOURCES ... USES ... [BATCH n]): sources of a layer with OPLAT_NUMERIC_OPTIONS. BATCH: of a compiler
+# run.
 function(oplat_add_numeric LAYER)
   cmake_parse_arguments(ARG "" "BATCH" "SOURCES;USES" ${ARGN})
   set(numeric oplat_${LAYER}_numeric)
@@ -215,7 +219,7 @@ function(oplat_add_numeric LAYER)
   if(ARG_BATCH)
     set_target_properties(${numeric} PROPERTIES UNITY_BUILD_BATCH_SIZE ${ARG_BATCH})
   endif()
-  target_compile_options(${numeric} PRIVATE "$<$<CONFIG:Debug>:-O1>")
+  target_compile_options(${numeric} PRIVATE "${OPLAT_NUMERIC_OPTIONS}")
   oplat_include_root(${LAYER} root)
   target_include_directories(${numeric} PRIVATE "${root}")
   target_link_libraries(${numeric} PRIVATE ${ARG_USES} oplat_build_flags)

@@ -63,13 +63,17 @@ double upper_normal_quantile(double tail) {
 
 std::optional<double> quantile(std::span<const double> values, double p) {
   if (values.empty()) return std::nullopt;
-  std::vector<double> sorted(values.begin(), values.end());
-  std::sort(sorted.begin(), sorted.end());
-  const double place = std::clamp(p, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  const double share = place - static_cast<double>(below);
-  return sorted[below] + share * (sorted[above] - sorted[below]);
+  std::vector<double> copy(values.begin(), values.end());
+  const double place = std::clamp(p, 0.0, 1.0) * static_cast<double>(copy.size() - 1);
+  const auto rank = static_cast<std::size_t>(place);
+  const double share = place - static_cast<double>(rank);
+  // Plain pointers: a debug build that links the unoptimised templates of another source sorts by
+  // those of this one.
+  double* const end = copy.data() + copy.size();
+  double* const below = copy.data() + rank;
+  std::nth_element(copy.data(), below, end);
+  const double above = rank + 1 < copy.size() ? *std::min_element(below + 1, end) : *below;
+  return *below + share * (above - *below);
 }
 
 std::optional<double> median(std::span<const double> values) { return quantile(values, 0.5); }
