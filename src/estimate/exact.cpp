@@ -25,13 +25,12 @@
 #include "ir/key.hpp"
 #include "ir/work.hpp"
 #include "table/in_model.hpp"
+#include "table/memory_hierarchy.hpp"
 #include "table/memory_text.hpp"
 
 namespace oplat::estimate {
 namespace {
 
-/// Rate from memory that the measuring protocol counts on where it decides about the cold state.
-constexpr double kMemoryBytesPerNs = 10.0;
 /// The largest ratio of cold to hot seen for one kernel bounds what an unmeasured state can hide.
 constexpr double kMaxStateRatio = 3.6;
 
@@ -105,7 +104,8 @@ double weight_bytes(std::string_view key, const ir::Catalogue& catalogue) {
 /// times.
 double other_state_sd(double bytes, double median_ns, double distance) {
   if (bytes < kWeightsThatMatter) return 0;
-  return distance * std::log(std::min(1 + bytes / kMemoryBytesPerNs / median_ns, kMaxStateRatio));
+  const double ratio = 1 + bytes / table::kModestMemoryBytesPerNs / median_ns;
+  return distance * std::log(std::min(ratio, kMaxStateRatio));
 }
 
 Estimate from_stateless(const std::vector<Usable>& rows) {

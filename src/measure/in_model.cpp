@@ -23,19 +23,19 @@
 #include "ir/work.hpp"
 #include "plan/records.hpp"
 #include "table/in_model.hpp"
+#include "table/memory_hierarchy.hpp"
 
 namespace oplat::measure {
 namespace {
 
 /// What a profiler that counts microseconds cannot tell from its own part (ADR 0043).
 constexpr double kUnresolvedNs = 5'000;
-constexpr double kMinShare = 0.05;
+/// Of a model, that a kernel must have to be looked at.
+constexpr double kMinShareOfModel = 0.05;
 constexpr double kFactor = 2;
 /// Of a kernel so long that what the profiler adds is little. Its cache states and the way of its
 /// bytes from memory are looked at, and more than that caches do not do.
 constexpr double kFactorOfLong = 1.3;
-/// Of one core from memory, as measuring counts on (measure/states.cpp).
-constexpr double kMemoryBytesPerNs = 10;
 
 /// All that is known of one key of the model.
 struct SeenKey {
@@ -124,7 +124,7 @@ bool explains(const base::Interval& by_itself_ns, const base::Interval& in_model
   // The slower the one, the slower the other may be.
   const auto at_most_ns = [](double ns, double bytes) {
     return std::max(std::min(kFactor * ns, kFactorOfLong * ns + kUnresolvedNs),
-                    ns + bytes / kMemoryBytesPerNs);
+                    ns + bytes / table::kModestMemoryBytesPerNs);
   };
   return in_model_ns.low <= at_most_ns(by_itself_ns.high, work.bytes()) &&
          by_itself_ns.low <= at_most_ns(in_model_ns.high, work.bytes_weights);
@@ -158,7 +158,7 @@ Result<std::vector<UnlikeKernel>> flag_unlike_kernels(table::Table& table, table
     const double share = std::max(in_model > 0 ? key.middle_ns() / in_model : 0,
                                   by_rows > 0 ? key.rows_ns() / by_rows : 0);
     const bool is_unlike =
-        share > kMinShare && !explains(*key.by_itself_ns, key.in_model_ns(), work);
+        share > kMinShareOfModel && !explains(*key.by_itself_ns, key.in_model_ns(), work);
     if (is_unlike)
       unlike.push_back({model, key.first->name, key.first->key, share, key.in_model_ns(),
                         *key.by_itself_ns, key.has_row});

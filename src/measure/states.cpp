@@ -9,10 +9,10 @@ namespace oplat::measure {
 namespace {
 
 constexpr double kMinEvictedWeightBytes = 64 * 1024;
-constexpr double kMemoryBytesPerNs = 10;  // 10 GB/s, one core of a modest machine
 constexpr double kLastLevelBytesPerNs =
     40;  // what the last level gives less than the core's own cache, as a rate
-constexpr double kMinShare = 0.02;
+// Of the hot time, that reading the weights must take for the state to be measured.
+constexpr double kMinShareOfHot = 0.02;
 constexpr std::int64_t kPoolsOfSecondLevel = 4;
 constexpr std::int64_t kMaxPoolCopies = 256;  // as many nodes as any measurement has
 constexpr std::int64_t kScrubsOfCache = 3;
@@ -100,8 +100,9 @@ bool always_hot(const ir::Work& work) { return work.bytes_weights < kMinEvictedW
 
 bool needs(CacheState state, const ir::Work& work, double hot_ns) {
   if (state == CacheState::Hot) return true;
-  const double rate = state == CacheState::Cold ? kMemoryBytesPerNs : kLastLevelBytesPerNs;
-  return !always_hot(work) && work.bytes_weights / rate >= kMinShare * hot_ns;
+  const double rate =
+      state == CacheState::Cold ? table::kModestMemoryBytesPerNs : kLastLevelBytesPerNs;
+  return !always_hot(work) && work.bytes_weights / rate >= kMinShareOfHot * hot_ns;
 }
 
 }  // namespace oplat::measure
