@@ -49,6 +49,7 @@ COMPOSITION_SD = 0.07  # without a fit
 CORRELATION, CORRELATION_DOUBT = 0.3, 0.3
 FREEDOM, SPREAD_FREEDOM = 4, 4
 MIN_CONFORMAL = 19
+MAX_MOVE = 2
 LAST_STEPS = (0, -0.5, 0.5, -1, 1, -1.5, 1.5, -2.0, 2.0, -2.5, 2.5, -3.0, 3.0)
 SPREADS, COARSE_SPREADS = (0.004 * numpy.power(ratio, numpy.arange(count)) for ratio, count in ((1.15, 36), (1.3, 20)))
 MIN_INSIDE = 0.85  # of a machine's networks
@@ -56,8 +57,12 @@ MIN_INSIDE = 0.85  # of a machine's networks
 
 def ramps_of(last):
     """The ramp, the earliest and the latest one, as measured_curve() of src/estimate/reuse.cpp."""
-    earliest = min((last["chase"], last["disturbed"] or last["chase"]), key=math.prod)
-    return last["middle"], earliest, last["stream"] or last["chase"]
+    middle, disturbed = last["middle"], last["disturbed"]
+    ends = [last["chase"], last["stream"] or last["chase"]]
+    if disturbed and math.prod(disturbed) < math.prod(middle):
+        factor = min(MAX_MOVE, math.sqrt(math.prod(middle) / math.prod(disturbed)))
+        ends += [[end / factor for end in disturbed], [end * factor for end in middle]]
+    return middle, min(ends, key=math.prod), max(ends, key=math.prod)
 
 
 def export(table, threads, out):

@@ -24,6 +24,8 @@ constexpr double kLatestLowShare = 0.75, kLatestHighShare = 2;
 constexpr double kCurveDoubt = 0.25;
 /// The same where nobody knows the sizes of the caches, of all kernels together.
 constexpr double kNoCurveDoubt = 0.5;
+/// What moments of one look may differ by at most; more is taken for noise.
+constexpr double kMaxMove = 2;
 /// Quantile of the normal distribution, two-sided 90 %.
 constexpr double kSdsToTheEnds = 1.6448536269514722;
 
@@ -71,15 +73,28 @@ namespace {
 
 Ramp as_ramp(const table::MemoryRamp& ramp) { return {ramp.lo_bytes, ramp.hi_bytes}; }
 
-/// From loads that wait, or what other tenants left at times, to reads in order.
+/// Loads that wait and reads in order disagree about the ramp's place, and other tenants move it.
+/// In a quarter of the moments of a look it is at `disturbed` or earlier, in a quarter at `middle`
+/// or later. Other minutes differ as much again, both ways
+/// (docs/results/experiments-measuring.md#the-curve-that-does-not-repeat-adr-0051).
 ReuseCurve measured_curve(const table::Eviction& last) {
-  const auto place = [](const table::MemoryRamp& ramp) { return ramp.lo_bytes * ramp.hi_bytes; };
-  ReuseCurve curve{std::nullopt, as_ramp(last.middle)};
-  curve.earliest = as_ramp(last.chase);
-  if (last.disturbed && place(*last.disturbed) < place(last.chase))
-    curve.earliest = as_ramp(*last.disturbed);
-  curve.latest = as_ramp(last.stream.value_or(last.chase));
-  return curve;
+  const auto by_place = [](const table::MemoryRamp& a, const table::MemoryRamp& b) {
+    return a.lo_bytes * a.hi_bytes < b.lo_bytes * b.hi_bytes;
+  };
+  const auto moved = [](const table::MemoryRamp& ramp, double factor) {
+    return table::MemoryRamp{ramp.lo_bytes * factor, ramp.hi_bytes * factor};
+  };
+  const table::MemoryRamp stream = last.stream.value_or(last.chase);
+  table::MemoryRamp earliest = std::min(last.chase, stream, by_place);
+  table::MemoryRamp latest = std::max(last.chase, stream, by_place);
+  if (last.disturbed && by_place(*last.disturbed, last.middle)) {
+    const double factor =
+        std::min(kMaxMove, std::sqrt(last.middle.lo_bytes / last.disturbed->lo_bytes *
+                                     (last.middle.hi_bytes / last.disturbed->hi_bytes)));
+    earliest = std::min(earliest, moved(*last.disturbed, 1 / factor), by_place);
+    latest = std::max(latest, moved(last.middle, factor), by_place);
+  }
+  return {std::nullopt, as_ramp(last.middle), as_ramp(earliest), as_ramp(latest)};
 }
 
 /// By the size that the system reports: what other tenants leave of it is between a quarter and

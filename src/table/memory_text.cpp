@@ -177,9 +177,10 @@ MemoryHierarchy together(const MemoryHierarchy& earlier, MemoryHierarchy later) 
   Eviction& last = *later.last;
   last.middle = {between(before.middle.lo_bytes, last.middle.lo_bytes),
                  between(before.middle.hi_bytes, last.middle.hi_bytes)};
-  // Reads in order that cost the same from memory are as late as loads.
-  const MemoryRamp latest =
-      std::max(before.stream.value_or(before.chase), last.stream.value_or(last.chase), by_place);
+  // Loads may be the later ones: translation slows reads in order down before the cache is full.
+  const MemoryRamp latest = std::max({before.chase, before.stream.value_or(before.chase),
+                                      last.chase, last.stream.value_or(last.chase)},
+                                     by_place);
   if (before.disturbed && last.disturbed)
     last.disturbed = std::min(*before.disturbed, *last.disturbed, by_place);
   else if (before.disturbed)

@@ -75,15 +75,13 @@ TEST(ReuseCurve, MeasuredMemoryReplacesReportedSizes) {
   memory.last = table::Eviction{{11 * kMebibyte, 32 * kMebibyte},
                                 table::MemoryRamp{64 * kMebibyte, 90 * kMebibyte},
                                 {12 * kMebibyte, 88 * kMebibyte},
-                                table::MemoryRamp{8 * kMebibyte, 70 * kMebibyte}};
+                                table::MemoryRamp{11 * kMebibyte, 80 * kMebibyte}};
   const auto curve = default_curve(device, memory);
   ASSERT_TRUE(curve);
   EXPECT_EQ(curve->last, (Ramp{12 * kMebibyte, 88 * kMebibyte}));
   EXPECT_EQ(curve->earliest, (Ramp{11 * kMebibyte, 32 * kMebibyte}));
   EXPECT_EQ(curve->latest, (Ramp{64 * kMebibyte, 90 * kMebibyte}));
   EXPECT_EQ(curve->own, (Ramp{1 * kMebibyte, 4 * kMebibyte}));
-  memory.last->disturbed = table::MemoryRamp{6 * kMebibyte, 24 * kMebibyte};
-  EXPECT_EQ(default_curve(device, memory)->earliest, (Ramp{6 * kMebibyte, 24 * kMebibyte}));
   // Without a level behind the core's own cache there is one way out.
   memory.levels.erase(memory.levels.begin() + 1);
   EXPECT_FALSE(default_curve(device, memory)->own);
@@ -92,6 +90,41 @@ TEST(ReuseCurve, MeasuredMemoryReplacesReportedSizes) {
   EXPECT_EQ(default_curve(device, memory), default_curve(device));
   device.llc_bytes = 0;
   EXPECT_FALSE(default_curve(device, memory));
+}
+
+/// A device whose last cache was seen to lose data so.
+std::optional<ReuseCurve> curve_of(const table::Eviction& last) {
+  table::MemoryHierarchy memory;
+  memory.last = last;
+  return default_curve({}, memory);
+}
+
+TEST(ReuseCurve, WhatTenantsDoInSecondsTheyDoInMinutesBothWays) {
+  const auto mib = [](double lo, double hi) {
+    return table::MemoryRamp{lo * kMebibyte, hi * kMebibyte};
+  };
+  // Loads and reads agree; a quarter of the moments lose data a third earlier.
+  const auto busy = curve_of({mib(12, 48), mib(12, 48), mib(12, 48), mib(8, 32)});
+  ASSERT_TRUE(busy && busy->earliest && busy->latest);
+  EXPECT_NEAR(busy->earliest->lo_bytes / kMebibyte, 8 / 1.5, 1e-9);
+  EXPECT_NEAR(busy->earliest->hi_bytes / kMebibyte, 32 / 1.5, 1e-9);
+  EXPECT_NEAR(busy->latest->lo_bytes / kMebibyte, 12 * 1.5, 1e-9);
+  EXPECT_NEAR(busy->latest->hi_bytes / kMebibyte, 48 * 1.5, 1e-9);
+  // Alike in all moments: as far as loads and reads disagree, whichever is later.
+  for (const bool loads_first : {true, false}) {
+    const auto early = mib(10, 24);
+    const auto late = mib(20, 48);
+    const auto quiet = curve_of(
+        {loads_first ? early : late, loads_first ? late : early, mib(14, 34), mib(14, 34)});
+    ASSERT_TRUE(quiet && quiet->earliest && quiet->latest);
+    EXPECT_EQ(*quiet->earliest, (Ramp{early.lo_bytes, early.hi_bytes}));
+    EXPECT_EQ(*quiet->latest, (Ramp{late.lo_bytes, late.hi_bytes}));
+  }
+  // Moments that differ by more than that are noise, and so are busy ones that keep more.
+  EXPECT_EQ(curve_of({mib(12, 48), {}, mib(12, 48), mib(1, 4)})->latest,
+            (Ramp{24 * kMebibyte, 96 * kMebibyte}));
+  EXPECT_EQ(curve_of({mib(12, 48), {}, mib(12, 48), mib(16, 64)})->latest,
+            (Ramp{12 * kMebibyte, 48 * kMebibyte}));
 }
 
 TEST(ReuseCurve, ShareIsLinearInTheLogarithm) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A machine whose caches are made up: what it reports and what a core can use differ, looks are
-/// noisy, and another tenant takes half of the last level for part of the time.
+/// noisy, and another tenant takes half of the last level for part of the time, or a share that
+/// wanders.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +26,21 @@ struct SimulatedMemory {
   double prefetched = 1;    ///< reads in order notice the end of the last level so much later
   double noise = 0;         ///< standard deviation of the logarithm of a look
   double tenant_share = 0;  ///< of looks, during which half of the last level is another's
+  double mood_sd = 0;       ///< of the logarithm of the last level that others leave
+  double mood_seconds = 3;  ///< after which little of it is as it was
   double look_seconds = 0.02;
   std::int64_t max_pool_bytes = std::int64_t{4} << 30;
   std::mt19937_64 random{7};
   double clock_seconds = 0;
+  double mood = 0;  ///< now: a logarithm
+
+  /// Lets so much time pass.
+  void wait(double seconds) {
+    clock_seconds += seconds;
+    const double kept = std::exp(-seconds / mood_seconds);
+    std::normal_distribution<double> change(0, mood_sd * std::sqrt(1 - kept * kept));
+    if (mood_sd > 0) mood = kept * mood + change(random);
+  }
 
   /// Share of the lines that are no longer there after `bytes` were read in turn.
   [[nodiscard]] double gone(double bytes, double capacity) const {
@@ -49,12 +61,12 @@ struct SimulatedMemory {
   }
 
   MemoryOutcome look(std::int64_t pool_bytes) {
-    clock_seconds += look_seconds;
+    wait(look_seconds);
     MemoryAnswer answer{max_pool_bytes, std::nullopt};
     if (pool_bytes == 0 || pool_bytes > max_pool_bytes) return answer;
     std::normal_distribution<double> error(0, noise);
     const bool shared = std::uniform_real_distribution<double>(0, 1)(random) < tenant_share;
-    const double last = last_bytes.value_or(0) * (shared ? 0.5 : 1);
+    const double last = last_bytes.value_or(0) * std::exp(mood) * (shared ? 0.5 : 1);
     const auto bytes = static_cast<double>(pool_bytes);
     MemoryLook look{pool_bytes, 0, 0};
     look.chase_ns = cost(bytes, own_ns, last_ns, memory_ns, last) * std::exp(error(random));

@@ -111,6 +111,10 @@ TEST_F(MemoryText, ACurveThatMovedIsInDoubtAsFar) {
     EXPECT_EQ(both.last->stream, (MemoryRamp{16e6, 64e6}));
     EXPECT_EQ(both.last->disturbed, (MemoryRamp{3e6, 12e6}));
   }
+  // Loads that notice it later than reads in order are not lost.
+  MemoryHierarchy late = busy;
+  late.last->chase = {20e6, 80e6};
+  EXPECT_EQ(together(late, busy).last->stream, (MemoryRamp{20e6, 80e6}));
   MemoryHierarchy flat;
   flat.levels = {{std::nullopt, 1, 5}};
   EXPECT_EQ(together(quiet, flat), quiet);
