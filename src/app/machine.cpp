@@ -21,7 +21,7 @@ Result<measure::MeasuredMemoryOutcome> measure_memory(runtimes::WorkerClient& wo
     const std::string pool = base::bytes_text(static_cast<double>(progress.pool_bytes));
     events.progress({.done = std::llround(progress.share * kWhole),
                      .total = kWhole,
-                     .eta_s = std::nullopt,
+                     .eta_s = progress.left_s,
                      .what = what,
                      .item = pool});
   };

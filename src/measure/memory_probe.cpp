@@ -35,7 +35,9 @@ constexpr std::int64_t kMaxLastPool = 2048 * kMib;
 constexpr std::int64_t kMinRange = 16;
 constexpr double kStep = 1.4142135623730951;
 constexpr std::int64_t kPageBytes = 4096;
-constexpr std::int64_t kMaxPasses = 24;
+/// Some 12 s on a virtual machine: other tenants' use of a cache comes and goes within 3 s
+/// (docs/results/experiments-measuring.md#the-curve-that-does-not-repeat-adr-0051).
+constexpr std::int64_t kMaxPasses = 48;
 /// Passes after which pools are added where the curve rises.
 constexpr std::int64_t kPassesBeforeFiner = 3;
 constexpr double kQuartile = 0.25;
@@ -107,12 +109,18 @@ table::MemoryHierarchy MemoryProbe::levels() const {
 
 void MemoryProbe::tell(std::int64_t pool_bytes, std::size_t done_in_pass) const {
   if (!request_.progress) return;
-  const double by_time = request_.max_seconds > 0 ? (now() - started_) / request_.max_seconds : 1;
+  const double seconds = now() - started_;
+  const double by_time = request_.max_seconds > 0 ? seconds / request_.max_seconds : 1;
   const double by_passes =
       (static_cast<double>(result_.passes) +
        static_cast<double>(done_in_pass) / static_cast<double>(pools_.size())) /
       static_cast<double>(kMaxPasses);
-  request_.progress({std::clamp(std::max(by_time, by_passes), 0.0, 1.0), pool_bytes});
+  MemoryProgress progress{std::clamp(std::max(by_time, by_passes), 0.0, 1.0), pool_bytes};
+  // The first pass, in which memory is allocated, says little of the others.
+  if (result_.passes > 0)
+    progress.left_s =
+        std::max(0.0, std::min(request_.max_seconds - seconds, seconds / by_passes - seconds));
+  request_.progress(progress);
 }
 
 Result<std::optional<MeasuredMemoryOutcome>> MemoryProbe::look_at(std::int64_t pool_bytes) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <variant>
 
 #include "measure/memory_look.hpp"
@@ -13,8 +14,9 @@ namespace oplat::measure {
 
 /// How far it is.
 struct MemoryProgress {
-  double share = 0;             ///< of the work, 0 to 1
-  std::int64_t pool_bytes = 0;  ///< that is looked at
+  double share = 0;                             ///< of the work, 0 to 1
+  std::int64_t pool_bytes = 0;                  ///< that is looked at
+  std::optional<double> left_s = std::nullopt;  ///< until the end, once a pass is done
 };
 
 struct MemoryProbeRequest {

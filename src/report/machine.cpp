@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The document of `oplat machine` in each form but the page.
+#include <algorithm>
 #include <ostream>
 
 #include "base/text.hpp"
@@ -72,6 +73,20 @@ Json memory_json(const measure::MeasuredMemory& memory) {
           {"max_pool_bytes", memory.max_pool_bytes}};
 }
 
+/// Quartiles of looks at one pool that are further apart were not made by one machine alone.
+constexpr double kAlikeLooks = 1.25;
+
+/// The pool at which looks differed most; nullptr: they were alike.
+const table::MemoryPoint* shared_pool(const table::MemoryHierarchy& found) {
+  const auto apart = [](const table::MemoryPoint& point) {
+    return point.chase_high_ns / point.chase_ns;
+  };
+  const auto most =
+      std::max_element(found.points.begin(), found.points.end(),
+                       [&](const auto& a, const auto& b) { return apart(a) < apart(b); });
+  return most != found.points.end() && apart(*most) > kAlikeLooks ? &*most : nullptr;
+}
+
 }  // namespace
 
 std::vector<NamedLevel> named_levels(const MachineReport& machine) {
@@ -106,6 +121,12 @@ std::vector<std::string> assumptions(const MachineReport& machine) {
   if (!memory.hierarchy.scrub_bytes && memory.hierarchy.levels.size() > 1)
     texts.emplace_back(
         "the curve rises to its end; a last level may be larger than what was found");
+  if (const auto* pool = shared_pool(memory.hierarchy))
+    texts.push_back(fmt::format(
+        "a load took {:.3g} to {:.3g} ns at {}: other tenants or processes use the caches too; "
+        "another run may find another curve, and predictions have wider intervals",
+        pool->chase_ns, pool->chase_high_ns,
+        base::bytes_text(static_cast<double>(pool->pool_bytes))));
   if (memory.max_pool_bytes < memory.wanted_pool_bytes)
     texts.push_back(fmt::format(
         "memory allowed pools of up to {} instead of {}; a larger last level would not be seen",

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -91,6 +94,69 @@ TEST(MemoryTest, NoiseAndATenantMoveNoCapacityByAQuarter) {
     EXPECT_TRUE(is_near(*found.levels[1].capacity_bytes, *machine.last_bytes));
     EXPECT_GT(found.levels[2].chase_ns, 1.5 * found.levels[1].chase_ns);
   }
+}
+
+/// The largest difference of three runs at one pool, relative.
+double largest_difference(SimulatedMemory machine) {
+  std::map<std::int64_t, std::vector<MemoryPoint>> pools;
+  constexpr std::size_t kRuns = 3;
+  for (std::size_t run = 0; run < kRuns; ++run) {
+    machine.random.seed(run + 1);
+    for (const MemoryPoint& point : measured(machine).hierarchy.points)
+      pools[point.pool_bytes].push_back(point);
+  }
+  double largest = 0;
+  std::size_t compared = 0;
+  for (const auto& [bytes, points] : pools) {
+    if (points.size() < kRuns) continue;  // only some runs looked closer there
+    ++compared;
+    for (const auto cost : {&MemoryPoint::chase_ns, &MemoryPoint::stream_ns}) {
+      const auto [low, high] =
+          std::minmax_element(points.begin(), points.end(), [&](const auto& a, const auto& b) {
+            return std::invoke(cost, a) < std::invoke(cost, b);
+          });
+      largest = std::max(largest, std::invoke(cost, *high) / std::invoke(cost, *low) - 1);
+    }
+  }
+  EXPECT_GE(compared, 18U);
+  return largest;
+}
+
+SimulatedMemory shared_machine() {
+  SimulatedMemory machine;
+  machine.own_bytes = kMib;
+  machine.last_bytes = 20 * kMib;
+  machine.look_seconds = 0.005;
+  return machine;
+}
+
+TEST(MemoryTest, NoisyLooksMakeACurveThatRepeatsWithinATenth) {
+  SimulatedMemory machine = shared_machine();
+  machine.noise = 0.1;
+  EXPECT_LE(largest_difference(machine), 0.1);
+}
+
+TEST(MemoryTest, PoolsOfTwoCostsRepeatWithinATenth) {
+  for (const Replacement replacement : {Replacement::Random, Replacement::Oldest}) {
+    for (const double tenant_share : {0.2, 0.5}) {
+      SimulatedMemory machine = shared_machine();
+      machine.replacement = replacement;
+      machine.tenant_share = tenant_share;
+      machine.noise = 0.02;
+      EXPECT_LE(largest_difference(machine), 0.1) << "tenant " << tenant_share;
+    }
+  }
+}
+
+TEST(MemoryTest, TenantsWhoStayForSecondsMakeNoCurveThatRepeatsButQuartilesThatSaySo) {
+  SimulatedMemory machine = shared_machine();
+  machine.mood_sd = 0.35;
+  EXPECT_GT(largest_difference(machine), 0.1);
+  machine.random.seed(1);
+  double furthest = 0;
+  for (const MemoryPoint& point : measured(machine).hierarchy.points)
+    furthest = std::max(furthest, point.chase_high_ns / point.chase_ns);
+  EXPECT_GT(furthest, 1.3);
 }
 
 TEST(MemoryTest, ATenantWidensTheDisturbedCurve) {
@@ -255,6 +321,28 @@ TEST(MemoryTest, ItEndsInTimeAndWhenAsked) {
   const auto stopped = measure_memory(request, machine.looker());
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, Code::Interrupted);
+}
+
+TEST(MemoryTest, ItSaysHowLongItWillTake) {
+  for (const double look_seconds : {0.004, 0.5}) {
+    SimulatedMemory machine = shared_machine();
+    machine.look_seconds = look_seconds;
+    std::vector<std::pair<double, double>> told;  // when, and what was left
+    auto request = machine.request(kMib, 32 * kMib);
+    request.progress = [&](const MemoryProgress& progress) {
+      EXPECT_GE(progress.share, 0);
+      EXPECT_LE(progress.share, 1);
+      if (progress.left_s) told.emplace_back(machine.clock_seconds, *progress.left_s);
+    };
+    const auto outcome = measure_memory(request, machine.looker());
+    ASSERT_TRUE(outcome);
+    ASSERT_GT(told.size(), 20U);
+    // Finer pools come after some passes; from then on it is known.
+    for (std::size_t i = told.size() / 5; i < told.size(); ++i)
+      EXPECT_NEAR(told[i].first + told[i].second, machine.clock_seconds,
+                  0.25 * machine.clock_seconds)
+          << "at " << told[i].first << " s of " << machine.clock_seconds;
+  }
 }
 
 TEST(MemoryTest, WhatAWorkerRefusesIsPassedOn) {
