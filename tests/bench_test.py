@@ -225,11 +225,12 @@ DEVICE = {"cpu": "C", "cores": 2, "llc_bytes": 32 * MIB, "memory_bytes": 16 << 3
 
 
 def memory_run(points, seconds=16.0, device=None, **changed):
-    """A run of `oplat machine` whose curve is `points`: MiB -> (ns of a load, GB/s in order)."""
+    """A run of `oplat machine` whose curve is `points`: MiB -> (ns of a load, GB/s in order, and what a disturbed look takes above these)."""
     level = {"name": "memory", "reported_bytes": 16 << 30, "usable_bytes": None, "load_ns": points[max(points)][0], "read_gb_per_s": points[max(points)][1]}
     ramp = {"lo_bytes": 5.0 * MIB, "hi_bytes": 20.0 * MIB}
     memory = {"own": None, "last": {"loads": ramp, "reads": None, "middle": ramp, "disturbed": None}, "scrub_bytes": 30 * MIB, "passes": 9,
-              "points": [{"pool_bytes": pool * MIB, "load_ns": load, "read_gb_per_s": rate} for pool, (load, rate) in points.items()]}
+              "points": [{"pool_bytes": pool * MIB, "load_ns": load, "read_gb_per_s": rate, "load_high_ns": load * (1 + sum(more)), "read_low_gb_per_s": rate / (1 + sum(more))}
+                         for pool, (load, rate, *more) in points.items()]}
     return memory_repeats.Run({"device": device or DEVICE, "levels": [level], "memory": memory | changed}, seconds, "0.25 0.50 0.75")
 
 
@@ -255,6 +256,16 @@ class MemoryRepeats(unittest.TestCase):
         self.assertEqual(lines["pools within 10 %, loads at random"][0], "2 of 3")
         self.assertEqual(lines["the same, pools outside of ramps (2)"][0], "0.0 %")
 
+    def test_a_pool_is_quiet_if_it_is_in_every_run(self):
+        runs = [memory_run(self.FIRST | {8: changed}) for changed in ((60.0, 28.0, 0.02), (90.0, 21.0, 0.5), (66.0, 25.0, 0.05))]
+        pools, _ = memory_repeats.compared(runs)
+        self.assertEqual([pool.is_quiet(cost) for pool in pools for cost in memory_repeats.COSTS], [True, True, False, False, True, True])
+        self.assertAlmostEqual(pools[1].spread("load_ns"), 0.5)
+        lines = {line[0]: line[1:] for line in memory_repeats.figures(runs, pools)}
+        self.assertEqual(lines["largest difference, loads at random"], ["50.0 %", "<= 10 %", "**not met**"])
+        self.assertEqual(lines["largest difference, loads at random, quiet pools (2 of 3)"], ["0.0 %", "<= 10 %", "met"])
+        self.assertEqual(lines["largest difference of quartiles within a run, reads in order"][0], "50.0 %")
+
     def test_a_slow_run_misses_the_target(self):
         runs = [memory_run(self.FIRST), memory_run(self.FIRST, seconds=30.5)]
         self.assertEqual(memory_repeats.figures(runs, memory_repeats.compared(runs)[0])[0], ["longest run", "30.5 s", "<= 30 s", "**not met**"])
@@ -274,7 +285,7 @@ class MemoryRepeats(unittest.TestCase):
         content = "\n".join(memory_repeats.section([flat, memory_run(self.FIRST | {64: (168.0, 16.0), 90: (170.0, 16.0)})], " --runs 2"))
         for words in ("`bench/machine_repeats.py --runs 2` on ", "C, 2 cores, unknown last-level cache, 16 GiB", "ran 2 times on one core, in 16.0 s, 16.0 s (9, 9 passes)", "each run: 0.25, 0.25.",
                       "since some run lacks them: 1.", "| memory, a load | 160 ns | 170 ns | 6.2 % |", "| sufficient scrub | not found | 30 MiB | - |",
-                      "| last cache begins to lose data | not found | 5 MiB | - |", "| 64 MiB | no | 160 ns | 168 ns | 5.0 % | 16 GB/s | 16 GB/s | 0.0 % |"):
+                      "| last cache begins to lose data | not found | 5 MiB | - |", "| 64 MiB | no | 160 ns | 168 ns | 5.0 % | 0.0 % | 16 GB/s | 16 GB/s | 0.0 % | 0.0 % |"):
             self.assertIn(words, content)
 
     def test_the_command_writes_the_end_of_a_page(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far runs of `oplat machine` differ: the curve pool by pool, and the levels that were found in it; as a section of docs/results/machines.md."""
+"""How far runs of `oplat machine` differ: the curve pool by pool, next to how far the looks of one run do, and the levels that were found in it; as a section of docs/results/machines.md."""
 import statistics
 from dataclasses import dataclass
 
@@ -9,6 +9,7 @@ HEADING = "Does the measured memory repeat?"
 MAX_DIFFERENCE = 0.1
 MAX_SECONDS = 30
 COSTS = {"load_ns": "loads at random", "read_gb_per_s": "reads in order"}
+DISTURBED = {"load_ns": "load_high_ns", "read_gb_per_s": "read_low_gb_per_s"}  # the quartile of looks on the slow side
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,19 @@ class Pool:
 
     size_bytes: int
     costs: dict  # field of a point -> its value in each run
+    disturbed: dict  # the same -> the quartile on the slow side
     on_ramp: bool  # of any run: a small shift of the ramp is a large difference here
 
     def difference(self, cost):
         return difference(self.costs[cost])
+
+    def spread(self, cost):
+        """How far the quartiles of looks are apart, in the run where they are furthest."""
+        return max(difference(pair) for pair in zip(self.costs[cost], self.disturbed[cost], strict=True))
+
+    def is_quiet(self, cost):
+        """Whether each run found the same at all times: nobody else used cache or memory."""
+        return self.spread(cost) <= MAX_DIFFERENCE
 
 
 def compared(runs):
@@ -82,7 +92,8 @@ def compared(runs):
         raise ValueError("a comparison needs two runs or more")
     every = set().union(*(run.points for run in runs))
     common = sorted(set.intersection(*(set(run.points) for run in runs)))
-    pools = [Pool(pool, {cost: [run.points[pool][cost] for run in runs] for cost in COSTS},
+    of_runs = lambda pool, fields: {cost: [run.points[pool][fields[cost]] for run in runs] for cost in COSTS}  # noqa: E731
+    pools = [Pool(pool, of_runs(pool, dict(zip(COSTS, COSTS, strict=True))), of_runs(pool, DISTURBED),
                   any(low < pool < high for run in runs for low, high in run.ramps)) for pool in common]
     return pools, len(every) - len(common)
 
@@ -94,10 +105,12 @@ def figures(runs, pools):
     lines = [line("longest run", f"{slowest:.1f} s", f"<= {MAX_SECONDS} s", slowest <= MAX_SECONDS)]
     for cost, name in COSTS.items():
         every = [pool.difference(cost) for pool in pools]
+        quiet = [pool.difference(cost) for pool in pools if pool.is_quiet(cost)]
         levels = [pool.difference(cost) for pool in pools if not pool.on_ramp]
-        largest = max(every, default=None)
-        lines.append(line(f"largest difference, {name}", text.percent(largest), f"<= {text.percent(MAX_DIFFERENCE, 0)}", largest is not None and largest <= MAX_DIFFERENCE))
+        for words, largest in (("", max(every, default=None)), (f", quiet pools ({len(quiet)} of {len(pools)})", max(quiet, default=None))):
+            lines.append(line(f"largest difference, {name}{words}", text.percent(largest), f"<= {text.percent(MAX_DIFFERENCE, 0)}", largest is not None and largest <= MAX_DIFFERENCE))
         lines.append([f"the same, pools outside of ramps ({len(levels)})", text.percent(max(levels, default=None)), "-", "-"])
+        lines.append([f"largest difference of quartiles within a run, {name}", text.percent(max((pool.spread(cost) for pool in pools), default=None)), "-", "-"])
         lines.append([f"median difference, {name}", text.percent(statistics.median(every) if every else None), "-", "-"])
         within = sum(each <= MAX_DIFFERENCE for each in every)
         lines.append([f"pools within {text.percent(MAX_DIFFERENCE, 0)}, {name}", f"{within} of {len(every)}", "-", "-"])
@@ -113,16 +126,19 @@ def section(runs, options=""):
     derived = [[name, *(each[name][1] if name in each else "not found" for each in facts),
                 text.percent(difference([each[name][0] if name in each else None for each in facts]))] for name in names]
     curve = [[size(pool.size_bytes), "yes" if pool.on_ramp else "no", *(cell for cost, shown in (("load_ns", nanoseconds), ("read_gb_per_s", rate))
-              for cell in (*map(shown, pool.costs[cost]), text.percent(pool.difference(cost))))] for pool in pools]
+              for cell in (*map(shown, pool.costs[cost]), text.percent(pool.difference(cost)), text.percent(pool.spread(cost))))] for pool in pools]
     loads = ", ".join(run.load.split()[0] for run in runs)
     walls = ", ".join(f"{run.seconds:.1f} s" for run in runs)
     passes = ", ".join(str(run.document["memory"]["passes"]) for run in runs)
     missing = f" Each run adds pools where its curve rises; not compared, since some run lacks them: {left_out}." if left_out else ""
     return [f"Written by `bench/machine_repeats.py{options}` on {text.today()}, commit {text.commit()}: {text.machine(runs[0].document['device'])}. "
             f"`oplat machine` ran {len(runs)} times on one core, in {walls} ({passes} passes); load average of the minute before each run: {loads}.", "",
-            f"*Difference*: the largest of the runs above the smallest, at one pool.{missing}", "",
+            f"*Difference*: the largest of the runs above the smallest, at one pool. *Within a run*: its quartiles of looks, one above the other, in the run where they are furthest apart; both "
+            f"quartiles are of looks at the same pool some seconds apart, so that other tenants of the host show there. A pool is *quiet* for loads, or for reads, if that is at most "
+            f"{text.percent(MAX_DIFFERENCE, 0)}.{missing}", "",
             *text.table(["figure", ">value", ">target", "verdict"], figures(runs, pools)), "",
             "What was derived from the curves:", "",
             *text.table(["", *(f">run {number}" for number in numbers), ">difference"], derived), "",
             "The curves. *On a ramp*: a run found that a cache loses data there, so that a small shift is a large difference.", "",
-            *text.table([">pool", "on a ramp", *(f">load, {number}" for number in numbers), ">difference", *(f">in order, {number}" for number in numbers), ">difference"], curve)]
+            *text.table([">pool", "on a ramp", *(f">load, {number}" for number in numbers), ">difference", ">within a run", *(f">in order, {number}" for number in numbers), ">difference", ">within a run"],
+                        curve)]
