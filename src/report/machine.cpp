@@ -122,11 +122,12 @@ std::vector<std::string> assumptions(const MachineReport& machine) {
     texts.emplace_back(
         "the curve rises to its end; a last level may be larger than what was found");
   if (const auto* pool = shared_pool(memory.hierarchy))
-    texts.push_back(fmt::format(
-        "a load took {:.3g} to {:.3g} ns at {}: other tenants or processes use the caches too; "
-        "another run may find another curve, and predictions have wider intervals",
-        pool->chase_ns, pool->chase_high_ns,
-        base::bytes_text(static_cast<double>(pool->pool_bytes))));
+    texts.push_back(
+        fmt::format("a load took {:.3g} to {:.3g} ns at {}: other processes or virtual machines "
+                    "use the caches too; "
+                    "another run may find another curve, and predictions have wider intervals",
+                    pool->chase_ns, pool->chase_high_ns,
+                    base::bytes_text(static_cast<double>(pool->pool_bytes))));
   if (memory.max_pool_bytes < memory.wanted_pool_bytes)
     texts.push_back(fmt::format(
         "memory allowed pools of up to {} instead of {}; a larger last level would not be seen",
