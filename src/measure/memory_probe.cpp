@@ -40,6 +40,9 @@ constexpr std::int64_t kPageBytes = 4096;
 constexpr std::int64_t kMaxPasses = 48;
 /// Passes after which pools are added where the curve rises.
 constexpr std::int64_t kPassesBeforeFiner = 3;
+/// After which the pool is mapped anew: in the core's own cache some pages collide, and where they
+/// are does not change otherwise.
+constexpr std::int64_t kPassesOfPlacement = 8;
 constexpr double kQuartile = 0.25;
 
 /// Costs of one pool, one of each look.
@@ -205,6 +208,8 @@ Result<MeasuredMemoryOutcome> MemoryProbe::run() {
     OPLAT_TRY(ended, pass());
     if (ended) return std::move(*ended);
     if (result_.passes == kPassesBeforeFiner) add_pools();
+    if (result_.passes % kPassesOfPlacement == 0 && result_.passes < kMaxPasses)
+      OPLAT_CHECK(look_(0).map([](const MemoryOutcome&) {}));
   }
   result_.hierarchy = levels();
   result_.seconds = now() - started_;

@@ -148,6 +148,12 @@ TEST(MemoryTest, PoolsOfTwoCostsRepeatWithinATenth) {
   }
 }
 
+TEST(MemoryTest, WherePagesAreIsNotLeftToOnePlacement) {
+  SimulatedMemory machine = shared_machine();
+  machine.placement_sd = 0.02;
+  EXPECT_LE(largest_difference(machine), 0.1);
+}
+
 TEST(MemoryTest, TenantsWhoStayForSecondsMakeNoCurveThatRepeatsButQuartilesThatSaySo) {
   SimulatedMemory machine = shared_machine();
   machine.mood_sd = 0.35;

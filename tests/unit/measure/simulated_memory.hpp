@@ -26,13 +26,15 @@ struct SimulatedMemory {
   double prefetched = 1;    ///< reads in order notice the end of the last level so much later
   double noise = 0;         ///< standard deviation of the logarithm of a look
   double tenant_share = 0;  ///< of looks, during which half of the last level is another's
+  double placement_sd = 0;  ///< of the logarithm of the core's own cache, anew with each mapping
   double mood_sd = 0;       ///< of the logarithm of the last level that others leave
   double mood_seconds = 3;  ///< after which little of it is as it was
   double look_seconds = 0.02;
   std::int64_t max_pool_bytes = std::int64_t{4} << 30;
   std::mt19937_64 random{7};
   double clock_seconds = 0;
-  double mood = 0;  ///< now: a logarithm
+  double mood = 0;       ///< now: a logarithm
+  double placement = 1;  ///< a factor
 
   /// Lets so much time pass.
   void wait(double seconds) {
@@ -54,7 +56,7 @@ struct SimulatedMemory {
 
   double cost(double bytes, double own_cost, double last_cost, double memory_cost,
               double last_capacity) const {
-    const double out_of_own = gone(bytes, own_bytes);
+    const double out_of_own = gone(bytes, own_bytes * placement);
     if (!last_bytes) return own_cost + out_of_own * (memory_cost - own_cost);
     const double out_of_last = std::min(out_of_own, gone(bytes, last_capacity));
     return own_cost + out_of_own * (last_cost - own_cost) + out_of_last * (memory_cost - last_cost);
@@ -63,6 +65,8 @@ struct SimulatedMemory {
   MemoryOutcome look(std::int64_t pool_bytes) {
     wait(look_seconds);
     MemoryAnswer answer{max_pool_bytes, std::nullopt};
+    if (pool_bytes == 0)
+      placement = std::exp(std::normal_distribution<double>(0, placement_sd)(random));
     if (pool_bytes == 0 || pool_bytes > max_pool_bytes) return answer;
     std::normal_distribution<double> error(0, noise);
     const bool shared = std::uniform_real_distribution<double>(0, 1)(random) < tenant_share;
