@@ -23,13 +23,17 @@ from lib.settings import SETTINGS, choose_settings, networks_of, require_files  
 from lib.store import Store, write_atomically  # noqa: E402
 
 
-def errors_of(oplat, store, table, setting, networks, measured):
-    """The errors of another table's predictions, by model."""
+NOT_ESTIMATED = {"measured", "free", "overhead"}  # sources of a prediction from rows of the model's own kernels
+
+
+def errors_of(oplat, store, table, setting, networks, measured, estimates=True):
+    """The errors of another table's predictions, by model; without `estimates` only of models whose every kernel it has."""
     rows, digest = unseen_steps.rows_of(oplat, table)
     if not any(row["setting"]["threads"] == setting.threads for row in rows):
         return {}
     found = unseen_steps.predictions(oplat, store, table, setting, networks, digest)
-    return {name: found[name]["latency_ns"] / measured[name]["latency_ns"] - 1 for name in found if found[name]["latency_ns"] is not None}
+    return {name: of["latency_ns"] / measured[name]["latency_ns"] - 1 for name, of in found.items()
+            if of["latency_ns"] is not None and (estimates or NOT_ESTIMATED.issuperset(of["time"]))}
 
 
 def part_of(oplat, store, setting, networks, rows, digest, options):
@@ -46,7 +50,7 @@ def part_of(oplat, store, setting, networks, rows, digest, options):
         kernels = predicted[network.name]["kernels"]
         others = {method: rival_predictors.model_ns(rival, kernels) for method, rival in rivals.items()} if kernels else {}
         lines.append(unseen_page.Line(network.name, network.family, measured[network.name], predicted[network.name], others))
-    further = {name: errors_of(oplat, store, table, setting, some, measured) for name, table in (("short", options.short), ("full", options.full)) if table}
+    further = {name: errors_of(oplat, store, table, setting, some, measured, name != "full") for name, table in (("short", options.short), ("full", options.full)) if table}
     return unseen_page.Part(setting, lines, further)
 
 
@@ -96,7 +100,7 @@ def main():
     parser.add_argument("--table", default=str(ROOT / "unseen.oplat"), help="table of the budgeted run; made if missing (default: unseen.oplat)")
     parser.add_argument("--whole", default=str(ROOT / "unseen-whole.oplat"), help="table for the models' own times (default: unseen-whole.oplat)")
     parser.add_argument("--short", metavar="TABLE", help="table of a second run within --short-budget, for one figure; made if missing (default: none)")
-    parser.add_argument("--full", metavar="TABLE", help="table in which every kernel is measured, for one figure (default: none)")
+    parser.add_argument("--full", metavar="TABLE", help="table of models whose every kernel is measured, for one figure (default: none)")
     parser.add_argument("--space", default="general-cpu", help="space of kernels to draw from (default: general-cpu)")
     parser.add_argument("--budget", default="30m", metavar="TIME", help="time of the run (default: 30m)")
     parser.add_argument("--short-budget", default="5m", metavar="TIME", help="time of the second run (default: 5m)")

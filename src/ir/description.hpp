@@ -43,6 +43,11 @@ struct Description {
   /// What is executed: `flops` without the products with padding that are passed over.
   Work work;
   std::optional<Contraction> contraction;
+  /// Bytes between neighbours where an operand is walked across its rows; 0 where all are walked in
+  /// order.
+  double stride_bytes = 0;
+  /// Where the weights are before a call, if that is told apart: estimate/learned/states.hpp.
+  std::size_t state = 0;
 };
 
 /// The operator that a slice is of, without what fuses an activation or a sum: slices of a family

@@ -7,7 +7,7 @@
 /// value that they saw. Interpolation alone misses steps, such as an algorithm that the device
 /// switches to.
 ///
-/// So both are combined. Times are divided by a reference time of seven overlapping parts, fitted
+/// So both are combined. Times are divided by a reference time of overlapping parts, fitted
 /// to the rows, which carries an answer beyond them (reference.hpp). Neighbours along each axis
 /// give interpolations (neighbour_features.hpp), and the trees learn what those leave from them and
 /// the shape. Each pattern in which a question can relate to the rows (patterns.hpp) has its own

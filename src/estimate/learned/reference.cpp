@@ -17,7 +17,7 @@ constexpr double kPower = 1.25;
 /// Times are weighed by what the round before made of them: the error's weight is 1 / (time *
 /// fitted), which favours neither too short nor too long answers.
 constexpr int kRounds = 12;
-/// Seven unknowns settle long before.
+/// Ten unknowns settle long before.
 constexpr int kSweeps = 2000;
 /// A row that a round explains by nothing must not weigh infinitely in the next.
 constexpr double kMinShare = 1e-3;
@@ -34,6 +34,11 @@ Parts parts_of(const ir::Description& description) {
   if (const auto& product = description.contraction) {
     parts[kSumLength] = product->in_c * product->kernel_h * product->kernel_w;
     parts[kHalfFilled] = std::sqrt(parts[kFlops] * parts[kSumLength]);
+  }
+  if (description.state > 0) parts[kWeightsFromLast] = work.bytes_weights;
+  if (description.state > 1 && work.bytes_weights > 0) {
+    parts[kWeightsFromMemory] = work.bytes_weights;
+    parts[kColdLaunch] = 1;
   }
   for (double& part : parts) part = std::pow(std::max(0.0, part), kPower);
   return parts;

@@ -16,6 +16,8 @@ namespace oplat::estimate {
 /// in_c * kernel_h * kernel_w of its sums, which one product after the other works off; and
 /// sqrt(flops * K), which lies between the last and flops, for kernels too small to fill the
 /// machine. A roofline knows two of them and is far off where neither counts alone: docs/adr/0030.
+/// Weights that are not in the core's own cache cost more a byte; from memory they cost still more,
+/// and the first of them are waited for (docs/adr/0063).
 enum ReferencePart : std::size_t {
   kLaunch,
   kFlops,
@@ -24,6 +26,9 @@ enum ReferencePart : std::size_t {
   kBytesWeights,
   kSumLength,
   kHalfFilled,
+  kWeightsFromLast,    ///< bytes of weights out of the core's own cache
+  kWeightsFromMemory,  ///< out of every cache; kWeightsFromLast counts, too
+  kColdLaunch,         ///< 1 if there are such
   kReferenceParts
 };
 

@@ -27,10 +27,10 @@ class Writer {
 
 double log_or_zero(double value) { return value > 0 ? std::log(value) : 0; }
 
-/// Largest power of two, up to 64, that divides a whole number.
-double log_power_of_two(double value) {
+/// Largest power of two, up to 2^most, that divides a whole number.
+double log_power_of_two(double value, int most = 6) {
   int power = 0;
-  for (; power < 6 && std::fmod(value, std::exp2(power + 1)) == 0; ++power) {
+  for (; power < most && std::fmod(value, std::exp2(power + 1)) == 0; ++power) {
   }
   return power;
 }
@@ -54,6 +54,16 @@ void put_sizes(Writer& writer, const ir::Work& work, const Machine& machine, dou
   writer.put(std::log1p(memory_ns / machine.overhead_ns));
   writer.put(log_or_zero(work.bytes_in) - log_or_zero(work.bytes_out));
   writer.put(log_or_zero(work.bytes_weights) - log_or_zero(work.bytes_in));
+}
+
+/// Lines of 64 bytes that are a multiple of 4,096 bytes apart share a set of most first-level
+/// caches, so that a walk across more rows than it has ways finds none of them again.
+constexpr int kMostOfStride = 14;
+
+void put_memory(Writer& writer, const ir::Description& description) {
+  writer.put(static_cast<double>(description.state));
+  writer.put(
+      description.stride_bytes > 0 ? log_power_of_two(description.stride_bytes, kMostOfStride) : 0);
 }
 
 void put_product(Writer& writer, const ir::Contraction& p) {
@@ -115,6 +125,7 @@ void shape_features(const ir::Description& description, const Point& point, std:
     }
   }
   put_sizes(writer, description.work, machine, log_reference);
+  put_memory(writer, description);
   if (!description.contraction) {
     writer.skip(kProductFeatures + kTileFeatures + kWinogradFeatures + kDivisibilityFeatures);
     return;

@@ -11,12 +11,13 @@
 namespace oplat::estimate {
 
 inline constexpr std::size_t kSizeFeatures = 12;
+inline constexpr std::size_t kMemoryFeatures = 2;
 inline constexpr std::size_t kProductFeatures = 11;
 inline constexpr std::size_t kTileFeatures = 3 * kTileCount;
 inline constexpr std::size_t kWinogradFeatures = 3;
 inline constexpr std::size_t kDivisibilityFeatures = 3 + 8;
-inline constexpr std::size_t kShapeFeatures = 1 + kMaxAxes + kSizeFeatures + kProductFeatures +
-                                              kTileFeatures + kWinogradFeatures +
+inline constexpr std::size_t kShapeFeatures = 1 + kMaxAxes + kSizeFeatures + kMemoryFeatures +
+                                              kProductFeatures + kTileFeatures + kWinogradFeatures +
                                               kDivisibilityFeatures;
 
 /// Numbers of two of them: ln of the reference in ns, ln(time of computing over time of moving

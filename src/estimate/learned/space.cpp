@@ -44,14 +44,21 @@ bool repeats(const Varying& slice, std::size_t number, std::size_t earlier) {
   });
 }
 
+/// The last one is worth more than any other (states.hpp): without it hot and cold rows are one.
+void cut(std::vector<std::uint32_t>& axes) {
+  if (axes.size() > kMaxAxes)
+    axes.erase(axes.begin() + static_cast<std::ptrdiff_t>(kMaxAxes) - 1, axes.end() - 1);
+}
+
 std::vector<std::uint32_t> own_axes(const Varying& slice) {
   std::vector<std::uint32_t> axes;
-  for (std::size_t i = 0; i < slice.numbers && axes.size() < kMaxAxes; ++i) {
+  for (std::size_t i = 0; i < slice.numbers; ++i) {
     if (!varies(slice, i)) continue;
     const bool known = std::any_of(axes.begin(), axes.end(),
                                    [&](std::uint32_t axis) { return repeats(slice, i, axis); });
     if (!known) axes.push_back(static_cast<std::uint32_t>(i));
   }
+  cut(axes);
   return axes;
 }
 
@@ -121,7 +128,7 @@ Space Space::learn(std::span<const ir::Description> rows) {
   }
   for (auto& [numbers, shared] : shared_of) {
     std::sort(shared.begin(), shared.end());
-    if (shared.size() > kMaxAxes) shared.resize(kMaxAxes);
+    cut(shared);
   }
 
   Space space;

@@ -15,7 +15,9 @@
 
 namespace oplat::estimate {
 
-inline constexpr std::size_t kMaxAxes = 12;
+/// Those of a convolution and the cache state.
+inline constexpr std::size_t kMaxAxes = 13;
+static_assert(ir::kConvolutionNumbers + 1 <= kMaxAxes);
 
 /// Coordinates are logarithms, so that what doubles a size is one step wherever it starts.
 struct Point {
@@ -48,7 +50,8 @@ double spread_at(const Point& point, double sd_log);
 class Space {
  public:
   /// Axes of the catalogue's numbers are the same in all slices: those that vary in any. In other
-  /// slices each number that varies and does not merely repeat another is one, up to kMaxAxes.
+  /// slices each number that varies and does not merely repeat another is one. Of more than
+  /// kMaxAxes the last one stays, which is the cache state where there are several.
   static Space learn(std::span<const ir::Description> rows);
 
   [[nodiscard]] std::size_t axes() const { return axes_; }

@@ -11,8 +11,8 @@
 namespace oplat::estimate {
 namespace {
 
-/// Fits of before describe kernels by other numbers (docs/adr/0060).
-constexpr ModelFormat kSparseFormat{"oplat.sparse", 6, "sparse fit"};
+/// Fits of before describe kernels by other numbers (docs/adr/0060, 0063).
+constexpr ModelFormat kSparseFormat{"oplat.sparse", 7, "sparse fit"};
 
 tl::unexpected<Error> broken_sparse(std::string_view what) {
   return fail(kSparseFormat.broken(what));

@@ -32,6 +32,7 @@ std::optional<ir::Description> description_of(const Sample& sample,
 }
 
 void append_state(ir::Description& description, std::size_t state) {
+  description.state = state;
   description.numbers.push_back(static_cast<double>(state + 1));
 }
 

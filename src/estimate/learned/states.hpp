@@ -27,7 +27,7 @@ void put_states(std::span<Sample> samples, std::optional<double> cold_from);
 /// description.
 std::optional<ir::Description> description_of(const Sample& sample, const ir::Catalogue& catalogue);
 
-/// The number that is appended to those of the key.
+/// Sets the state, which is the last of the numbers, too: rows of two states are two points.
 void append_state(ir::Description& description, std::size_t state);
 
 }  // namespace oplat::estimate

@@ -108,6 +108,13 @@ class Form {
     description_.numbers.push_back(length);
     return *this;
   }
+  /// The operand is walked across rows of so many elements.
+  Form& stride(double elements) {
+    const auto* tensor = std::get_if<TensorEntry>(&key_.operands.front());
+    const auto bits_of = tensor == nullptr ? std::nullopt : bits(tensor->dtype);
+    if (elements > 1 && bits_of) description_.stride_bytes = elements * *bits_of / 8;
+    return *this;
+  }
   /// The numbers mean the same in every slice of the family.
   Form& aligned() {
     description_.aligned = true;
@@ -249,7 +256,7 @@ std::optional<Description> describe_reduction(const Key& key) {
   if (one_run && pattern.find('R') != std::string::npos) {
     form.word(pattern).types(1);
     for (const double length : loops) form.number(length);
-    return form.aligned().done();
+    return form.stride(loops[2]).aligned().done();
   }
   form.types(1);
   add_loops(form, *sizes, [&](std::size_t i) { return reduced[i] ? "R" : "K"; });
@@ -312,6 +319,8 @@ std::optional<Description> describe_transpose(const Key& key) {
     form.loop(std::to_string(at - in_operand.begin()), run.length);
   }
   if (runs.empty()) form.loop("one", 1);
+  // Neighbours in the result are as far apart as all that lies behind them in the operand.
+  if (!order.empty()) form.stride(product_of(*sizes, order.back() + 1, sizes->size()));
   return form.done();
 }
 
@@ -435,6 +444,7 @@ std::optional<Description> describe_softmax(const Key& key) {
       .loop(last ? "rows" : "before", loops->before)
       .loop("along", loops->along)
       .loop("behind", loops->behind)
+      .stride(loops->behind)
       .done();
 }
 
@@ -482,6 +492,7 @@ std::optional<Description> describe_reorder(const Key& key) {
       .loop("from", before)
       .loop("to", after)
       .loop("places", product_of(*from, 1, 4) / before)
+      .stride(last ? 0 : product_of(*from, 1, 4) / before)
       .done();
 }
 

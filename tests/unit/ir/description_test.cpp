@@ -314,6 +314,21 @@ TEST(Description, FusedOperatorsAreOfOneFamilyBlockedOnesOfAnother) {
   EXPECT_EQ(family_of("torch:module x"), "torch:module");
 }
 
+TEST(Description, AWalkAcrossRowsHasAStride) {
+  const auto stride = [](std::string_view text) { return described(text)->stride_bytes; };
+  EXPECT_EQ(stride("Transpose/13{perm=[0,2,1]}(f32[1,64,1024])->(f32[1,1024,64])"), 4096);
+  EXPECT_EQ(stride("Transpose/13{perm=[0,2,1]}(u8[1,64,1024])->(u8[1,1024,64])"), 1024);
+  EXPECT_EQ(stride("Transpose/13{perm=[0,2,1,3]}(f32[1,197,3,64])->(f32[1,3,197,64])"), 0)
+      << "rows stay whole";
+  EXPECT_EQ(stride("ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])"), 4096);
+  EXPECT_EQ(stride("ReduceMean/13{axes=[2,3],keepdims=1}(f32[1,64,32,32])->(f32[1,64,1,1])"), 0);
+  EXPECT_EQ(stride("Softmax/13{axis=1}(f32[1,8,256])->(&0)"), 1024);
+  EXPECT_EQ(stride("Softmax/13{axis=-1}(f32[1,8,256])->(&0)"), 0);
+  EXPECT_EQ(stride("com.microsoft.nchwc:ReorderOutput/1@block=16{channels=24,channels_last=0}"
+                   "(f32[1,32,56,56])->(f32[1,24,56,56])"),
+            56 * 56 * 4);
+}
+
 TEST(Description, NumbersWithoutEndDescribeNothing) {
   EXPECT_TRUE(described("x:op{alpha=1.5}(f32[8])->(f32[8])"));
   for (const char* alpha : {"inf", "-inf", "nan"}) {

@@ -60,6 +60,31 @@ TEST(ReferenceTest, NoPartIsNegativeWhateverTheTimes) {
   EXPECT_GT(found.ns_per_unit[kLaunch], 0);
 }
 
+TEST(ReferenceTest, WeightsCostMoreTheFartherAwayTheyAre) {
+  Reference truth;
+  truth.ns_per_unit[kLaunch] = 500;
+  truth.ns_per_unit[kFlops] = 1e-2;
+  truth.ns_per_unit[kBytesWeights] = 1e-2;
+  truth.ns_per_unit[kWeightsFromLast] = 2e-2;
+  truth.ns_per_unit[kWeightsFromMemory] = 6e-2;
+  truth.ns_per_unit[kColdLaunch] = 5e3;
+  std::vector<ir::Description> rows;
+  for (ir::Description row : descriptions()) {
+    for (const std::size_t state : {0, 1, 2}) {
+      row.state = state;
+      rows.push_back(row);
+    }
+  }
+  const Reference found = learn_reference(rows, log_times(truth, rows));
+  for (const ir::Description& row : rows)
+    ASSERT_NEAR(found.ns(row) / truth.ns(row), 1, 0.02) << row.slice << " " << row.state;
+  ir::Description without = rows.back();
+  without.work.bytes_weights = 0;
+  ir::Description hot = without;
+  hot.state = 0;
+  EXPECT_EQ(truth.ns(without), truth.ns(hot)) << "nothing is waited for";
+}
+
 TEST(ReferenceTest, OperatorsThatSumNoProductsHaveNoneOfTheirParts) {
   ir::Description row = descriptions().front();
   row.contraction.reset();

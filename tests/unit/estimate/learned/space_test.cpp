@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace oplat::estimate {
@@ -111,6 +112,27 @@ TEST(SpaceTest, AwayFromWhatAllRowsHaveInCommonTheSpreadGrowsToo) {
   EXPECT_NEAR(outside({8, 64, 8}), 2, 1e-12) << "with the axes'";
 }
 
+TEST(SpaceTest, HoweverManyNumbersVaryTheLastIsAnAxis) {
+  for (const bool aligned : {false, true}) {
+    std::vector<double> numbers(kMaxAxes + 4, 1);
+    std::vector<ir::Description> rows{described("s", numbers, aligned)};
+    for (double& number : numbers) {
+      number = 2;
+      rows.push_back(described("s", numbers, aligned));
+    }
+    const Space space = Space::learn(rows);
+    ASSERT_EQ(space.axes(), kMaxAxes) << aligned;
+    numbers.back() = 3;
+    const auto at = [&](const std::vector<double>& of) {
+      return space.place(described("s", of, aligned)).value().at;
+    };
+    const auto before = at(rows.back().numbers);
+    const auto after = at(numbers);
+    EXPECT_DOUBLE_EQ(after.back(), std::log(3)) << aligned;
+    EXPECT_TRUE(std::equal(before.begin(), before.end() - 1, after.begin())) << aligned;
+  }
+}
+
 TEST(SpaceTest, AnotherSliceOfTheSameOperatorIsAStrangePlaceInTheRichest) {
   const std::vector<ir::Description> rows{described("op a", {1, 5}, true),
                                           described("op b", {2, 5}, true),
@@ -164,7 +186,7 @@ TEST(SpaceTest, TextThatIsNoneIsRefused) {
                            "99999999999 7 own\ts\n",                // more numbers than any key has
                            "1 7 own 0:0:1\ts\n1 7 own 0:0:1\ts\n",  // a slice twice
                            "2 7 own 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 0:0:1 1:0:1 "
-                           "0:0:1 1:0:1 0:0:1\ts\n"}) {  // too many axes
+                           "0:0:1 1:0:1 0:0:1 1:0:1\ts\n"}) {  // too many axes
     EXPECT_FALSE(Space::load(text)) << text;
   }
 }
