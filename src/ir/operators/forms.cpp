@@ -429,6 +429,28 @@ std::optional<Description> describe_gather(const Key& key) {
       .done();
 }
 
+std::optional<Description> describe_resize(const Key& key) {
+  const auto from = sizes_of(key.operand(0));
+  const auto to = sizes_of(key.result(0));
+  if (!from || !to || from->size() != to->size() || from->size() < 2) return std::nullopt;
+  const std::size_t rows = from->size() - 2;
+  if (!std::equal(from->begin(), from->begin() + static_cast<std::ptrdiff_t>(rows), to->begin()))
+    return std::nullopt;
+  const bool nearest = key.attribute("mode") == nullptr || is_word(key, "mode", "nearest");
+  // Nearest places are copied in a loop of its own where they are twice as many (upsample.cc).
+  Form form(key, nearest ? Names{"scales", "exclude_outside"}
+                         : Names{"scales", "exclude_outside", "coordinate_transformation_mode",
+                                 "nearest_mode"});
+  if (is_word(key, "coordinate_transformation_mode", "tf_crop_and_resize")) form.word("cropped");
+  return form.types(1)
+      .loop("images", product_of(*from, 0, rows))
+      .loop("height", (*from)[rows])
+      .loop("width", (*from)[rows + 1])
+      .loop("to", (*to)[rows])
+      .loop("to", (*to)[rows + 1])
+      .done();
+}
+
 std::optional<Description> describe_softmax(const Key& key) {
   const bool along_one = key.since.value_or(kSoftmaxAlongOneAxis) >= kSoftmaxAlongOneAxis;
   auto loops = around(key.operand(0), integer(key, "axis").value_or(along_one ? -1 : 1));

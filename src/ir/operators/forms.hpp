@@ -59,6 +59,11 @@ std::optional<Description> describe_recurrent(const Key& key);
 /// Gather: the loop before the axis, indices, elements behind the axis, length of the axis.
 std::optional<Description> describe_gather(const Key& key);
 
+/// Resize and Upsample of the last two dimensions: images, and their height and width before and
+/// after. Whether factors or sizes are said changes nothing, and neither does where the places
+/// of an interpolation lie.
+std::optional<Description> describe_resize(const Key& key);
+
 /// Softmax and LogSoftmax: loops before, along and behind the axis; before version 13 all from the
 /// axis on is one.
 std::optional<Description> describe_softmax(const Key& key);

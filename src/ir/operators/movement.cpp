@@ -133,9 +133,13 @@ std::vector<OperatorInfo> movement() {
                   .op = "Resize",
                   .printed_float_operands = {1, 2},
                   .canonicalise = canonicalise_resize,
-                  .flops = flops_resize});
-  list.push_back(
-      {.domain = "", .op = "Upsample", .printed_float_operands = {1}, .flops = flops_resize});
+                  .flops = flops_resize,
+                  .describe = describe_resize});
+  list.push_back({.domain = "",
+                  .op = "Upsample",
+                  .printed_float_operands = {1},
+                  .flops = flops_resize,
+                  .describe = describe_resize});
   // Their operands decide how much there is to do; what they compute with them has no formula.
   list.push_back(
       {.domain = "", .op = "Range", .printed_float_operands = {0, 1, 2}, .flops = no_flops});
@@ -143,7 +147,8 @@ std::vector<OperatorInfo> movement() {
   list.push_back({.domain = "", .op = "NonMaxSuppression", .printed_float_operands = {3, 4}});
   for (const std::string_view op : {"ReorderInput", "ReorderOutput"})
     list.push_back(moving(kNchwc, op, describe_reorder));
-  list.push_back({.domain = kNchwc, .op = "Upsample", .flops = flops_resize});
+  list.push_back(
+      {.domain = kNchwc, .op = "Upsample", .flops = flops_resize, .describe = describe_resize});
   for (const std::string_view domain : {std::string_view(), kContrib}) {
     list.push_back({.domain = domain, .op = "GridSample", .flops = flops_grid_sample});
   }

@@ -184,19 +184,55 @@ void set_factors(Key& key, const std::vector<double>& factors) {
     constant->value = Value(List(factors.begin(), factors.end()));
 }
 
+/// What networks resize by: the nearest place as it was usual, and between places in both ways.
+struct ResizeMode {
+  const char* mode;
+  const char* places;
+  const char* nearest;  ///< empty: none is said
+};
+constexpr std::array<ResizeMode, 3> kResizeModes = {{{"nearest", "asymmetric", "floor"},
+                                                     {"linear", "half_pixel", ""},
+                                                     {"linear", "align_corners", ""}}};
+
+void set_mode(Key& key, const ResizeMode& to) {
+  ops::set_attribute(key, "mode", Value(std::string(to.mode)));
+  ops::set_attribute(key, "coordinate_transformation_mode", Value(std::string(to.places)));
+  ops::drop_attribute(key, "nearest_mode");
+  // The blocked operator has one way alone, and does not say it.
+  if (*to.nearest != '\0' && key.domain.empty())
+    ops::set_attribute(key, "nearest_mode", Value(std::string(to.nearest)));
+}
+
+/// The sizes that a resize states instead of factors.
+bool states_sizes(const Key& key, const Numbers& after) {
+  const auto sizes = numbers_of(key.operand(3));
+  return key.operand(2) == nullptr && sizes && *sizes == after;
+}
+
 std::optional<Key> vary_resize(const Key& key, Draw& draw) {
   const auto before = dims_of(key.operand(0));
   const auto after = dims_of(key.result(0));
-  auto factors = factors_of(key);
-  if (!before || !after || !factors || factors->size() != before->size() ||
-      after->size() != before->size() || !usual(*before) || key.operand(3) != nullptr)
+  if (!before || !after || after->size() != before->size() || !usual(*before) || !usual(*after) ||
+      std::any_of(before->begin(), before->end(), [](std::int64_t size) { return size < 1; }))
+    return std::nullopt;
+  const bool by_size = states_sizes(key, *after);
+  std::optional<std::vector<double>> factors;
+  if (by_size) {
+    factors.emplace();
+    for (std::size_t d = 0; d < before->size(); ++d)
+      factors->push_back(static_cast<double>((*after)[d]) / static_cast<double>((*before)[d]));
+  } else {
+    factors = factors_of(key);
+  }
+  if (!factors || factors->size() != before->size() || (!by_size && key.operand(3) != nullptr))
     return std::nullopt;
   const auto resized = [&](std::int64_t size, double factor) {
     return static_cast<std::int64_t>(std::floor(static_cast<double>(size) * factor));
   };
   for (std::size_t d = 0; d < before->size(); ++d) {
     const double factor = (*factors)[d];
-    if (!(factor >= 1.0 / 64 && factor <= 64) || resized((*before)[d], factor) != (*after)[d])
+    if (!(factor >= 1.0 / 64 && factor <= 64) ||
+        (!by_size && resized((*before)[d], factor) != (*after)[d]))
       return std::nullopt;
   }
   if (draw.happens(kOtherForm)) {
@@ -210,9 +246,16 @@ std::optional<Key> vary_resize(const Key& key, Draw& draw) {
   if (std::any_of(results.begin(), results.end(), [](std::int64_t size) { return size < 1; }))
     return std::nullopt;
   Key out = key;
-  set_factors(out, *factors);
+  if (by_size) {
+    set_numbers(*tensor_of(out.operands[3]), results);
+  } else {
+    set_factors(out, *factors);
+  }
+  if (before->size() == 4 && key.attribute("mode") != nullptr && draw.happens(kOtherForm))
+    set_mode(out, draw.one_of(kResizeModes));
   set_dims(out.operands.front(), sizes);
   set_dims(out.results.front(), results);
+  out.canonicalise();
   return out;
 }
 
@@ -394,6 +437,21 @@ std::optional<Key> vary_low_bits(const Key& key, Draw& draw) {
   return out;
 }
 
+/// Along another axis; of what is normalised, how much is as likely to be 2 as 2,000.
+void vary_softmax(Key& key, Draw& draw) {
+  constexpr std::int64_t kAlongOneAxis = 13;
+  const auto before = dims_of(key.operand(0));
+  if (key.since.value_or(kAlongOneAxis) < kAlongOneAxis || !before || before->size() < 2 ||
+      !usual(*before))
+    return;
+  const std::size_t axis = draw.random().below(before->size());
+  Numbers sizes = *before;
+  if (draw.happens(kOtherForm)) sizes[axis] = draw.any(kMaxReduced);
+  ops::set_attribute(key, "axis", Value(static_cast<std::int64_t>(axis)));
+  set_dims(key.operands.front(), sizes);
+  for (Entry& entry : key.results) set_dims(entry, sizes);
+}
+
 bool is_one_of(std::string_view op, std::initializer_list<std::string_view> names) {
   return std::find(names.begin(), names.end(), op) != names.end();
 }
@@ -473,6 +531,8 @@ void vary_form(Key& key, Draw& draw) {
   if (is_one_of(key.op, {"Gemm", "FusedGemm", "QGemm", "MatMul", "FusedMatMul", "MatMulNBits",
                          "DynamicQuantizeMatMul", "MatMulInteger", "MatMulIntegerToFloat"}))
     return vary_rows(key, draw);
+  if (key.domain.empty() && is_one_of(key.op, {"Softmax", "LogSoftmax"}))
+    return vary_softmax(key, draw);
   constexpr std::array<const char*, 4> kArithmetic = {"Add", "Sub", "Mul", "Div"};
   const bool arithmetic =
       key.domain.empty() && std::find(kArithmetic.begin(), kArithmetic.end(),

@@ -21,6 +21,8 @@ namespace oplat::ir::variations {
 namespace {
 
 constexpr double kOtherFormOfWindow = 0.5;
+/// Of the windows that are drawn: along one side of the image alone.
+constexpr double kOneSided = 0.25;
 /// Processors have blocks of 8 or 16 channels; more than this is nothing that a layout has.
 constexpr std::int64_t kMaxBlock = 64;
 /// Blocks of networks often keep their channels.
@@ -214,6 +216,7 @@ class WindowVariation {
         if (!is_square() || !keeps || kernel_.front() == 1) return;
         std::fill(kernel_.begin(), kernel_.end(),
                   kernel_.size() == 1 ? draw.one_of(kSignalWindows) : draw.one_of(kWindows));
+        if (kernel_.size() == 2 && draw.happens(kOneSided)) kernel_[draw.random().below(2)] = 1;
         pads_ = keeping();
         return;
       case kSize:

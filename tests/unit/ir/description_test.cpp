@@ -314,6 +314,33 @@ TEST(Description, FusedOperatorsAreOfOneFamilyBlockedOnesOfAnother) {
   EXPECT_EQ(family_of("torch:module x"), "torch:module");
 }
 
+TEST(Description, AResizeIsSizesBeforeAndAfter) {
+  expect_alike(
+      "Resize/13{coordinate_transformation_mode=half_pixel,exclude_outside=0,mode=linear}"
+      "(f32[1,128,20,24],-,-,i64c[4]=[1,128,40,48])->(f32[1,128,40,48])",
+      "Resize/13{coordinate_transformation_mode=align_corners,exclude_outside=0,mode=linear}"
+      "(f32[2,64,20,24],-,f32c[4]=[1.0,1.0,2.0,2.0])->(f32[2,64,40,48])");
+  expect_other_slices(
+      "Resize/13{coordinate_transformation_mode=half_pixel,exclude_outside=0,mode=linear}"
+      "(f32[1,8,20,24],-,-,i64c[4]=[1,8,40,48])->(f32[1,8,40,48])",
+      "Resize/13{coordinate_transformation_mode=half_pixel,exclude_outside=0,mode=cubic}"
+      "(f32[1,8,20,24],-,-,i64c[4]=[1,8,40,48])->(f32[1,8,40,48])");
+  expect_other_slices(
+      "Resize/13{coordinate_transformation_mode=asymmetric,mode=nearest,nearest_mode=floor}"
+      "(f32[1,8,20,24],-,-,i64c[4]=[1,8,40,48])->(f32[1,8,40,48])",
+      "Resize/13{coordinate_transformation_mode=half_pixel,mode=nearest,nearest_mode=floor}"
+      "(f32[1,8,20,24],-,-,i64c[4]=[1,8,40,48])->(f32[1,8,40,48])");
+  EXPECT_EQ(described("com.microsoft.nchwc:Upsample/1@block=16{coordinate_transformation_mode="
+                      "half_pixel,mode=linear,scales=[1,1,2,2]}(f32[1,256,32,16])->"
+                      "(f32[1,256,64,32])")
+                ->numbers,
+            (Numbers{256, 32, 16, 64, 32}));
+  EXPECT_TRUE(
+      described("Resize/13{mode=linear}(f32[1,20,24,3],-,-,i64c[4]=[1,40,48,3])"
+                "->(f32[1,40,48,3])"))
+      << "channels last: all of its numbers";
+}
+
 TEST(Description, AWalkAcrossRowsHasAStride) {
   const auto stride = [](std::string_view text) { return described(text)->stride_bytes; };
   EXPECT_EQ(stride("Transpose/13{perm=[0,2,1]}(f32[1,64,1024])->(f32[1,1024,64])"), 4096);

@@ -35,6 +35,7 @@ constexpr std::string_view kConv =
 TEST(Variation, AConvolutionFitsTogether) {
   int changed = 0;
   int other_windows = 0;
+  int one_sided = 0;
   int groups = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     const auto key = varied(kConv, seed);
@@ -49,9 +50,11 @@ TEST(Variation, AConvolutionFitsTogether) {
     EXPECT_EQ(size(key->operand(1), 1) * group, channels);
     EXPECT_EQ(size(key->operand(1), 1) % 16, 0) << "groups fill the blocks";
     const std::int64_t window = size(key->operand(1), 2);
-    EXPECT_EQ(size(key->operand(1), 3), window);
+    const std::int64_t across = size(key->operand(1), 3);
+    EXPECT_TRUE(across == window || window == 1 || across == 1) << print(*key);
+    one_sided += across != window ? 1 : 0;
     other_windows += window != 3 ? 1 : 0;
-    EXPECT_EQ(*key->attribute("kernel_shape"), Value::ints({window, window}));
+    EXPECT_EQ(*key->attribute("kernel_shape"), Value::ints({window, across}));
     EXPECT_EQ(size(key->operand(2), 0), filters);
     EXPECT_EQ(size(key->result(0), 1), filters);
     const std::int64_t height = size(key->operand(0), 2);
@@ -59,7 +62,8 @@ TEST(Variation, AConvolutionFitsTogether) {
     // The padding keeps the size, but for steps.
     const std::int64_t step = *key->attribute("strides")->list()->front().integer();
     const std::int64_t pad = window / 2;
-    EXPECT_EQ(*key->attribute("pads"), Value::ints({pad, pad, pad, pad}));
+    const std::int64_t pad_across = across / 2;
+    EXPECT_EQ(*key->attribute("pads"), Value::ints({pad, pad_across, pad, pad_across}));
     EXPECT_EQ(size(key->result(0), 2), (height + 2 * pad - window) / step + 1);
     EXPECT_EQ(key->operand(3)->shape, key->result(0)->shape);
     EXPECT_EQ(size(key->operand(0), 0), 1) << "a batch of one stays one";
@@ -67,6 +71,7 @@ TEST(Variation, AConvolutionFitsTogether) {
   }
   EXPECT_GT(changed, 240);
   EXPECT_GT(other_windows, 0);
+  EXPECT_GT(one_sided, 0);
   EXPECT_GT(groups, 0);
 }
 
@@ -367,7 +372,25 @@ TEST(Variation, CutsPadsAndFactorsStay) {
                   factor * static_cast<double>(size(key.operand(0), 3)))
             << print(key);
         EXPECT_EQ(size(key.result(0), 1), size(key.operand(0), 1));
+        EXPECT_EQ(key.attribute("nearest_mode") != nullptr,
+                  *key.attribute("mode")->text() == "nearest");
       });
+  EXPECT_EQ(kinds(resized, [](const Key& key) { return *key.attribute("mode")->text(); }), 2U);
+  drawn(
+      "Resize/13{coordinate_transformation_mode=half_pixel,exclude_outside=0,mode=linear}"
+      "(f32[1,128,20,24],-,-,i64c[4]=[1,128,40,48])->(f32[1,128,40,48])",
+      [](const Key& key) {
+        EXPECT_EQ(*key.operand(3)->value,
+                  Value::ints(
+                      {1, size(key.result(0), 1), size(key.result(0), 2), size(key.result(0), 3)}))
+            << print(key);
+        EXPECT_EQ(size(key.operand(0), 1), size(key.result(0), 1));
+      });
+  const auto upsampled = drawn(
+      "com.microsoft.nchwc:Upsample/1@block=16{coordinate_transformation_mode=asymmetric,"
+      "mode=nearest,scales=[1,1,2,2]}(f32[1,128,16,16])->(f32[1,128,32,32])",
+      [](const Key& key) { EXPECT_EQ(key.attribute("nearest_mode"), nullptr) << print(key); });
+  EXPECT_EQ(kinds(upsampled, [](const Key& key) { return *key.attribute("mode")->text(); }), 2U);
   EXPECT_GT(kinds(resized, [](const Key& key) { return std::to_string(size(key.result(0), 3)); }),
             10U);
   drawn("DepthToSpace/13{blocksize=2,mode=DCR}(f32[1,64,28,28])->(f32[1,16,56,56])",
@@ -406,6 +429,23 @@ TEST(Variation, ReductionsAndTransposesGetOtherAxes) {
         }
       });
   EXPECT_GT(kinds(orders, [](const Key& key) { return print(key).substr(0, 32); }), 4U);
+}
+
+TEST(Variation, ASoftmaxGetsAnotherAxis) {
+  const auto along = [](const Key& key) {
+    return std::to_string(*key.attribute("axis")->integer());
+  };
+  const auto normalised = drawn(
+      "Softmax/13{axis=3}(f32[1,8,197,197])->(f32[1,8,197,197])",
+      [](const Key& key) { EXPECT_EQ(key.operand(0)->shape, key.result(0)->shape) << print(key); });
+  EXPECT_EQ(kinds(normalised, along), 4U);
+  const auto in_place = drawn("Softmax/13{axis=-1}(f32[1,8,64,64])->(&0)", [](const Key& key) {
+    EXPECT_TRUE(std::holds_alternative<AliasEntry>(key.results[0]));
+  });
+  EXPECT_GT(in_place.size(), 100U);
+  // Before version 13 all behind the axis are normalised together.
+  EXPECT_EQ(kinds(drawn("Softmax/11{axis=1}(f32[8,64])->(f32[8,64])", [](const Key&) {}), along),
+            1U);
 }
 
 TEST(Variation, ChannelsOfBlocksAreRoundedUp) {
