@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/suggestions.hpp"
+#include "base/counted.hpp"
 #include "base/text.hpp"
 
 namespace oplat::app {
@@ -95,8 +96,8 @@ std::string command_for(const AdviseRequest& request, const ModelInputs& inputs,
 
 /// "net.onnx, 2 threads, batch 4".
 std::string name_of(const Choice& choice) {
-  return fmt::format("{}, {} thread{}{}", base::printable(choice.model, 400),
-                     choice.setting.threads, choice.setting.threads == 1 ? "" : "s",
+  return fmt::format("{}, {}{}", base::printable(choice.model, 400),
+                     base::counted(choice.setting.threads, "thread"),
                      choice.batch ? fmt::format(", batch {}", *choice.batch) : std::string());
 }
 
@@ -260,8 +261,8 @@ Result<report::AdviceReport> advise(const AdviseRequest& request, OpenedTable& t
         choice.setting = setting;
         choice.batch = batch;
         choice.code = Code::Refused;
-        choice.why = fmt::format("the table has no rows of {} thread{}", setting.threads,
-                                 setting.threads == 1 ? "" : "s");
+        choice.why =
+            fmt::format("the table has no rows of {}", base::counted(setting.threads, "thread"));
         choice.command = command_for(request, inputs, model, setting);
       }
     }

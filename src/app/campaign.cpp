@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "app/model_memo.hpp"
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "compat/registry.hpp"
@@ -247,8 +248,8 @@ std::string budget_end_text(const measure::Summary& summary, std::string_view wa
   const std::int64_t few = summary.kernels.few + summary.models.few;
   if (!summary.budget_ended || left + few == 0) return {};
   return fmt::format(
-      "the budget ended with {} {}{} unmeasured and {} with fewer blocks than the minimum; {}",
-      left, summary.kernels.total > 0 ? "row" : "model", left == 1 ? "" : "s", few, way_on);
+      "the budget ended with {} unmeasured and {} with fewer blocks than the minimum; {}",
+      base::counted(left, summary.kernels.total > 0 ? "row" : "model"), few, way_on);
 }
 
 std::string refusal_text(const measure::Refusal& refusal) {

@@ -8,6 +8,7 @@
 
 #include "app/groups_file.hpp"
 #include "app/table_source.hpp"
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
 #include "predict/load.hpp"
@@ -141,8 +142,8 @@ Status try_update(const Session& session, table::Table& table, Events& events) {
   const std::string record = predict::encode(*fit);
   OPLAT_CHECK(predict::decode_composition(record));
   if (!fit->scores.empty())
-    events.note(fmt::format("the composition is fitted to {} whole model{} of the table",
-                            fit->scores.size(), fit->scores.size() == 1 ? "" : "s"));
+    events.note(fmt::format("the composition is fitted to {} of the table",
+                            base::counted(fit->scores.size(), "whole model")));
   const Fits fits = {{std::string(predict::kCompositionFormat), 0, record}};
   return store_fits(table, selection.device_id, selection.setting_ids.front(), fits);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
@@ -20,9 +21,9 @@ constexpr std::uint64_t kMaxImportBytes = std::uint64_t{128} << 20;
 
 void warn_of_left_out(const std::string& file, const table::ForeignRead& read, Events& events) {
   if (read.skipped == 0) return;
-  events.warn(fmt::format("{}: {} malformed {} left out; an export writes {} back", file,
-                          read.skipped, read.skipped == 1 ? "row was" : "rows were",
-                          read.skipped == 1 ? "it" : "them"));
+  events.warn(fmt::format("{}: {} left out; an export writes {} back", file,
+                          base::counted(read.skipped, "malformed row was", "malformed rows were"),
+                          base::one_or_many(read.skipped, "it", "them")));
   for (const std::string& note : read.notes) events.warn(fmt::format("{}: {}", file, note));
   if (read.skipped > read.notes.size())
     events.warn(fmt::format("{}: and {} more", file, read.skipped - read.notes.size()));

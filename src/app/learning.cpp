@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/table_source.hpp"
+#include "base/counted.hpp"
 #include "base/parallel.hpp"
 #include "base/text.hpp"
 #include "estimate/finished_parts.hpp"
@@ -97,7 +98,7 @@ Result<std::int64_t> rows_to_learn_from(const estimate::RowSource& rows) {
 std::function<bool(int, int)> learning_progress(std::int64_t rows, Events& events,
                                                 table::Table* lease) {
   // Rows are read and compared with each other before the first step: seconds if they are many.
-  const std::string count = fmt::format("{} row{}", rows, rows == 1 ? "" : "s");
+  const std::string count = base::counted(rows, "row");
   events.progress({0, 0, std::nullopt, "reading", count + " of the table"});
   return [&events, lease, pace = Pace(), item = "learning from " + count](int done,
                                                                           int total) mutable {

@@ -7,6 +7,7 @@
 #include "app/mmt.hpp"
 #include "app/session.hpp"
 #include "app/table_source.hpp"
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
@@ -66,9 +67,9 @@ Result<SearchTextResult> search_text(const SpaceSource& space, bool queries, Eve
     OPLAT_TRY(query, compat::mobile_vision::query_of(key));
     result.text += compat::mobile_vision::lut_question_line(query, "");
   }
-  result.notes.push_back(fmt::format("{} keys: {} layers at {} resolution{}", expanded.keys.size(),
-                                     expanded.layers, expanded.resolutions,
-                                     expanded.resolutions == 1 ? "" : "s"));
+  result.notes.push_back(fmt::format("{} keys: {} layers at {}", expanded.keys.size(),
+                                     expanded.layers,
+                                     base::counted(expanded.resolutions, "resolution")));
   return result;
 }
 

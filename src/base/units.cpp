@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 
 namespace oplat::base {
@@ -57,7 +58,7 @@ std::string more_time_text(double seconds) {
   if (seconds < 90) {
     const double rounded =
         seconds < 15 ? std::max(1.0, std::ceil(seconds)) : std::round(seconds / 10) * 10;
-    return fmt::format("about {:.0f} more second{}", rounded, rounded == 1 ? "" : "s");
+    return "about " + counted(std::llround(rounded), "more second");
   }
   if (seconds < 90 * 60) return fmt::format("about {:.0f} more minutes", std::round(seconds / 60));
   return fmt::format("about {:.1f} more hours", seconds / 3600);

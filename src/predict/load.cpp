@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 
 namespace oplat::predict {
@@ -26,9 +27,11 @@ Result<table::Load> sum_over(const Selection& selection, const Count& count) {
   return sum;
 }
 
-std::string_view was_or_were(std::size_t count) { return count == 1 ? "was" : "were"; }
+std::string_view was_or_were(std::size_t count) { return base::one_or_many(count, "was", "were"); }
 
-std::string_view its_or_their(std::size_t count) { return count == 1 ? "its time" : "their times"; }
+std::string_view its_or_their(std::size_t count) {
+  return base::one_or_many(count, "its time", "their times");
+}
 
 }  // namespace
 
@@ -86,8 +89,8 @@ void warn_of_load(Prediction& prediction, double load_sd) {
         "{} of its kernels {} estimated from rows of which more than a third were measured on a "
         "busy machine: {} may be up to {:.0f} % too long, and the interval is wider; "
         "measure again on a quiet machine with oplat profile --retry-loaded, then run oplat fit",
-        estimated.size(), estimated.size() == 1 ? "is" : "are", its_or_their(estimated.size()),
-        too_long));
+        estimated.size(), base::one_or_many(estimated.size(), "is", "are"),
+        its_or_their(estimated.size()), too_long));
   }
 }
 
@@ -99,7 +102,7 @@ std::string load_warning(const table::Load& models) {
           ? std::string("the table's only whole model")
           : fmt::format("{} of the table's {} whole models", models.under_load, models.timings),
       was_or_were(static_cast<std::size_t>(models.under_load)),
-      models.under_load == 1 ? "counts" : "count");
+      base::one_or_many(models.under_load, "counts", "count"));
 }
 
 }  // namespace oplat::predict

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <variant>
 
+#include "base/counted.hpp"
 #include "base/hash.hpp"
 #include "base/interval.hpp"
 #include "base/text.hpp"
@@ -83,9 +84,9 @@ void say_open_batch(Prediction& prediction) {
   for (const KernelPrediction& kernel : prediction.kernels)
     if (kernel.open_batch) open.insert(kernel.key);
   if (open.empty()) return;
-  prediction.warnings.push_back(fmt::format("{} of its distinct kernels {} of unknown batch (-1)",
-                                            open.size(),
-                                            open.size() == 1 ? "uses a row" : "use rows"));
+  prediction.warnings.push_back(
+      fmt::format("{} of its distinct kernels {} of unknown batch (-1)", open.size(),
+                  base::one_or_many(open.size(), "uses a row", "use rows")));
 }
 
 /// Guesses that no measurement will ever replace.
@@ -154,7 +155,7 @@ void say_unlike_in_model(Prediction& prediction) {
   prediction.warnings.push_back(fmt::format(
       "unlike_in_model: {} of its distinct kernels took another time inside a profiled model than "
       "by {} ({}: {} by itself, {} to {} inside); the interval reaches as far",
-      unlike.size(), unlike.size() > 1 ? "themselves" : "itself",
+      unlike.size(), base::one_or_many(unlike.size(), "itself", "themselves"),
       base::printable(estimate::operator_of(worst->key), 80),
       base::duration_text(*worst->latency_ns), base::duration_text(worst->in_model_ns->low),
       base::duration_text(worst->in_model_ns->high)));
@@ -639,7 +640,7 @@ std::string missing_text(const Prediction& prediction, std::string_view table) {
   if (others > 0) parts.push_back(fmt::format("{} of other operators", others));
   const std::size_t missing = prediction.missing.size();
   return fmt::format("{} of {} kernels {} not in {}: {}", missing, prediction.help.kernels,
-                     missing == 1 ? "is" : "are", table, fmt::join(parts, ", "));
+                     base::one_or_many(missing, "is", "are"), table, fmt::join(parts, ", "));
 }
 
 std::vector<std::string> missing_remedies(const Prediction& prediction) {

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "api/values.hpp"
+#include "base/counted.hpp"
 #include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -62,7 +63,7 @@ std::string range_text(const std::optional<base::Interval>& ns, double level) {
 std::string warnings_text(const Document& document) {
   const std::size_t count = document.warnings.size();
   if (count == 0) return "";
-  return fmt::format("; {} warning{}", count, count > 1 ? "s" : "");
+  return "; " + base::counted(count, "warning");
 }
 
 std::map<std::string, double> coverage_of(const Prediction& prediction) {

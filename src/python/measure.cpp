@@ -22,6 +22,7 @@
 #include "app/profile.hpp"
 #include "app/rules_plan.hpp"
 #include "app/sweep.hpp"
+#include "base/counted.hpp"
 #include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -48,9 +49,9 @@ void warn_of_budget(const measure::Summary& summary, std::vector<std::string>& w
   const std::int64_t few = summary.kernels.few + summary.models.few;
   if (!summary.budget_ended || left + few == 0) return;
   warnings.push_back(
-      fmt::format("the budget ended with {} {}{} unmeasured and {} with fewer blocks than the "
+      fmt::format("the budget ended with {} unmeasured and {} with fewer blocks than the "
                   "minimum; call it again with the same table to resume",
-                  left, summary.kernels.total > 0 ? "row" : "model", left == 1 ? "" : "s", few));
+                  base::counted(left, summary.kernels.total > 0 ? "row" : "model"), few));
 }
 
 void add_refusals(const measure::Summary& summary, std::vector<std::string>& warnings) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "base/counted.hpp"
 #include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -70,8 +71,7 @@ std::string choice_text(const Choice& choice, const AdviceColumns& columns) {
   if (columns.model) parts.push_back(base::printable(choice.model, 400));
   if (columns.runtime)
     parts.push_back(base::printable(choice.setting.runtime + " " + choice.setting.version));
-  parts.push_back(
-      fmt::format("{} thread{}", choice.setting.threads, choice.setting.threads == 1 ? "" : "s"));
+  parts.push_back(base::counted(choice.setting.threads, "thread"));
   if (columns.precision) parts.push_back(base::printable(choice.setting.precision));
   if (columns.options) parts.push_back(base::printable(options_text(choice.setting), 200));
   if (choice.batch) parts.push_back(fmt::format("batch {}", *choice.batch));

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <ostream>
 
+#include "base/counted.hpp"
 #include "base/message.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -86,8 +87,8 @@ void print_inferences(const Measurement& measurement, std::ostream& out) {
 }
 
 std::string blocks_text(const table::Timing& t) {
-  return fmt::format("{} block{} in {} process{}", t.blocks, t.blocks == 1 ? "" : "s", t.processes,
-                     t.processes == 1 ? "" : "es");
+  return fmt::format("{} in {}", base::counted(t.blocks, "block"),
+                     base::counted(t.processes, "process", "processes"));
 }
 
 /// Where the time of a model goes, by the runtime's own profile.

@@ -2,6 +2,7 @@
 /// The document of `oplat profile` in each form.
 #include <ostream>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/csv.hpp"
@@ -32,7 +33,7 @@ Json counts_json(const measure::Counts& c) {
 /// Kernels that move nothing, such as Reshape.
 std::string views_text(std::int64_t views) {
   if (views == 0) return "";
-  return fmt::format("; {} view{} no row", views, views == 1 ? " needs" : "s need");
+  return fmt::format("; {} no row", base::counted(views, "view needs", "views need"));
 }
 
 /// "1.02 ms", or "1.02 to 1.05 ms" in two texts where the ends differ in them.
@@ -79,7 +80,7 @@ std::string standing_text(const measure::Summary& s) {
   };
   if (k.measured() + s.models.measured() == 0) return "nothing was measured";
   if (left > 0)
-    return fmt::format("incomplete: {} {} no time yet{}", left, left == 1 ? "row has" : "rows have",
+    return fmt::format("incomplete: {} no time yet{}", base::counted(left, "row has", "rows have"),
                        more(s.first_pass_seconds, "for one block of each"));
   if (rough > 0)
     return fmt::format("usable, rough: {} of {} passes{}", s.passes, s.min_passes,
@@ -137,9 +138,9 @@ void print_document(const ProfileReport& profile, std::ostream& out) {
                                  ? ""
                                  : fmt::format(" ({} of it waiting for distinct cores)",
                                                base::clock_text(s.waited_seconds));
-  out << fmt::format("{} blocks in {} processes, {} complete pass{}, {}{}; table {}\n", s.blocks,
-                     s.processes, s.passes, s.passes == 1 ? "" : "es", base::clock_text(s.seconds),
-                     waited, base::printable(profile.table, 400));
+  out << fmt::format("{} blocks in {} processes, {}, {}{}; table {}\n", s.blocks, s.processes,
+                     base::counted(s.passes, "complete pass", "complete passes"),
+                     base::clock_text(s.seconds), waited, base::printable(profile.table, 400));
   for (const measure::Refusal& refusal : s.refusals)
     out << fmt::format("{}: {}\n  {}\n", refusal.outcome, base::printable(refusal.reason, 1000),
                        base::printable(refusal.key, 1 << 16));

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/text_table.hpp"
@@ -44,15 +45,15 @@ void print_composition(const CompositionReport& composition, double level, std::
   const predict::CompositionFit& fit = composition.result.fit;
   out << fmt::format(
       "latency = {} {} {} per kernel {} {} per MiB of results + {:.3f} x kernels{}; spread {}, "
-      "correlation between kernels {:.1f}; calibrated on {} whole model{}\n",
+      "correlation between kernels {:.1f}; calibrated on {}\n",
       base::duration_text(fit.c0_ns), sign_text(fit.c1_ns),
       base::duration_text(std::abs(fit.c1_ns)), sign_text(fit.c2_ns_per_byte),
       base::duration_text(std::abs(fit.c2_ns_per_byte) * kBytesPerMib), fit.scale,
       fit.scale_int8 == fit.scale
           ? std::string()
           : fmt::format(" ({:.3f} x those with 8-bit tensors)", fit.scale_int8),
-      share_text(fit.sd_log), fit.measured_correlation, fit.scores.size(),
-      fit.scores.size() == 1 ? "" : "s");
+      share_text(fit.sd_log), fit.measured_correlation,
+      base::counted(fit.scores.size(), "whole model"));
   const auto unsure = [&](predict::Unknown one) {
     return std::sqrt(std::max(0.0, fit.covariance.at(one, one)));
   };

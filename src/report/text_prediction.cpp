@@ -7,6 +7,7 @@
 #include <ostream>
 #include <vector>
 
+#include "base/counted.hpp"
 #include "base/layout.hpp"
 #include "base/message.hpp"
 #include "base/shell.hpp"
@@ -167,7 +168,7 @@ std::string places_text(const predict::KernelPrediction& kernel, std::size_t pla
 /// "12 calls, 106 GFLOP/s, compute 90 %, measured".
 std::string facts_text(const predict::KernelDiagnosis& more, const CostlyKernel& one,
                        estimate::Source source) {
-  std::vector<std::string> facts = {fmt::format("{} call{}", one.count, one.count == 1 ? "" : "s")};
+  std::vector<std::string> facts = {base::counted(one.count, "call")};
   if (const std::string rate = bounding_rate(more.bound, more.gflops_per_s, more.gbytes_per_s);
       rate != "-")
     facts.push_back(rate);
@@ -291,16 +292,16 @@ void print_uncertainty(const PredictionReport& report, const Options& options, s
 }
 
 std::string movement_text(const predict::MovementSum& sum) {
-  static const std::map<ir::Movement, std::string_view> kWords = {
-      {ir::Movement::Reorder, "layout reorder{}"},
-      {ir::Movement::Copy, "device cop{}"},
-      {ir::Movement::Cast, "cast{}"},
-      {ir::Movement::Quantisation, "quantise or dequantise kernel{}"},
-      {ir::Movement::Transpose, "transpose{}"}};
-  const bool is_copy = sum.movement == ir::Movement::Copy;
-  const std::string_view ending = sum.kernels == 1 ? (is_copy ? "y" : "") : is_copy ? "ies" : "s";
-  return fmt::format("{} {} ({})", sum.kernels,
-                     fmt::format(fmt::runtime(kWords.at(sum.movement)), ending),
+  using Words = std::pair<std::string_view, std::string_view>;
+  static const std::map<ir::Movement, Words> kWords = {
+      {ir::Movement::Reorder, {"layout reorder", "layout reorders"}},
+      {ir::Movement::Copy, {"device copy", "device copies"}},
+      {ir::Movement::Cast, {"cast", "casts"}},
+      {ir::Movement::Quantisation,
+       {"quantise or dequantise kernel", "quantise or dequantise kernels"}},
+      {ir::Movement::Transpose, {"transpose", "transposes"}}};
+  const auto& [one, many] = kWords.at(sum.movement);
+  return fmt::format("{} ({})", base::counted(sum.kernels, one, many),
                      sum.time_share ? share_text(*sum.time_share) : "-");
 }
 
@@ -382,8 +383,8 @@ std::string measured_text(const predict::MeasuredModel& measured) {
 
 std::string composition_text(const predict::Composition& composition) {
   if (composition.fitted)
-    return fmt::format("fitted, calibrated on {} whole model{}", composition.calibration_models,
-                       composition.calibration_models == 1 ? "" : "s");
+    return fmt::format("fitted, calibrated on {}",
+                       base::counted(composition.calibration_models, "whole model"));
   if (composition.left_out)
     return "not fitted: of the models measured, this one is left out of its own prediction";
   return "not fitted (oplat fit does it, from measured models): the interval uses start values";

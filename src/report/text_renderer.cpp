@@ -5,6 +5,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "base/counted.hpp"
 #include "base/layout.hpp"
 #include "base/message.hpp"
 #include "base/text.hpp"
@@ -101,12 +102,10 @@ class TextWriter {
   void operator()(const Document& other) { print_document(other, out_); }
 
   void operator()(const TableInfo& info) {
-    const auto counted = [](std::int64_t count, std::string_view what) {
-      return fmt::format(", {} {}{}", count, what, count == 1 ? "" : "s");
-    };
-    out_ << fmt::format("{}: schema {}", base::printable(info.path, 400), info.schema_version)
-         << counted(info.campaigns, "campaign") << counted(info.plans, "plan")
-         << counted(info.models, "whole model") << "\n";
+    out_ << fmt::format("{}: schema {}, {}, {}, {}\n", base::printable(info.path, 400),
+                        info.schema_version, base::counted(info.campaigns, "campaign"),
+                        base::counted(info.plans, "plan"),
+                        base::counted(info.models, "whole model"));
     TextTable table({{"device"}, {"setting"}, {"rows", Align::Right}, {"timed", Align::Right}});
     for (const auto& line : info.populations)
       table.add({base::printable(line.device.name),

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/text_table.hpp"
@@ -48,8 +49,8 @@ void print_moved(const Verification& v, std::ostream& out) {
       ++more;
       continue;
     }
-    moved.push_back(fmt::format("{} {} {:.2f}x ({} {})", base::printable(one.op), one.state,
-                                one.ratio, one.rows, one.rows == 1 ? "row" : "rows"));
+    moved.push_back(fmt::format("{} {} {:.2f}x ({})", base::printable(one.op), one.state, one.ratio,
+                                base::counted(one.rows, "row")));
   }
   if (more > 0) moved.push_back(fmt::format("{} more", more));
   if (!moved.empty()) out << "moved: " << base::join(moved, ", ") << "\n";

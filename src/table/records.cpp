@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 
 namespace oplat::table {
@@ -11,9 +12,8 @@ namespace oplat::table {
 std::string describe(const Setting& setting) {
   std::string text = base::printable(setting.runtime);
   if (!setting.version.empty()) text += fmt::format(" {}", base::printable(setting.version));
-  text +=
-      fmt::format(", {} {}, precision {}", setting.threads,
-                  setting.threads == 1 ? "thread" : "threads", base::printable(setting.precision));
+  text += fmt::format(", {}, precision {}", base::counted(setting.threads, "thread"),
+                      base::printable(setting.precision));
   std::string_view before = ", ";
   for (const auto& [name, value] : setting.options) {
     text += fmt::format("{}{}={}", before, base::printable(name), base::printable(value));

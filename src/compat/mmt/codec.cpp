@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "base/kernel_time.hpp"
 #include "base/text.hpp"
 #include "compat/mmt/pickle.hpp"
@@ -225,9 +226,9 @@ class Mmt final : public table::TableCodec {
   static Result<table::ForeignRead> checked(table::ForeignRead read, const std::string& name,
                                             std::size_t unmeasured, bool skip_bad_rows) {
     if (read.skipped > 0 && !skip_bad_rows) {
-      std::string text =
-          fmt::format("{}: {} malformed {}; use --skip-bad-rows to skip {}", name, read.skipped,
-                      read.skipped == 1 ? "row" : "rows", read.skipped == 1 ? "it" : "them");
+      std::string text = fmt::format("{}: {}; use --skip-bad-rows to skip {}", name,
+                                     base::counted(read.skipped, "malformed row"),
+                                     base::one_or_many(read.skipped, "it", "them"));
       for (const std::string& note : read.notes) text += fmt::format("\n  {}: {}", name, note);
       return fail(Code::Input, "{}", text);
     }

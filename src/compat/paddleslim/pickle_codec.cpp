@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/counted.hpp"
 #include "base/kernel_time.hpp"
 #include "base/text.hpp"
 #include "compat/paddleslim/codecs.hpp"
@@ -102,9 +103,9 @@ class Refused {
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] tl::unexpected<Error> error(std::string_view file) const {
     const std::string shown = base::printable(file, 400);
-    std::string text =
-        fmt::format("{}: {} malformed {}; use --skip-bad-rows to skip {}", shown, count_,
-                    count_ == 1 ? "row" : "rows", count_ == 1 ? "it" : "them");
+    std::string text = fmt::format("{}: {}; use --skip-bad-rows to skip {}", shown,
+                                   base::counted(count_, "malformed row"),
+                                   base::one_or_many(count_, "it", "them"));
     for (const std::string& note : notes_) text += fmt::format("\n  {}: {}", shown, note);
     if (count_ > notes_.size()) text += fmt::format("\n  and {} more", count_ - notes_.size());
     return fail(Code::Input, "{}", text);

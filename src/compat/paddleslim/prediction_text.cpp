@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "compat/paddleslim/key.hpp"
@@ -152,8 +153,8 @@ Status require_keys(const predict::Prediction& prediction, bool estimated) {
   }
   if (calls.size() > kMaxListed) lines += fmt::format("\n  and {} more", calls.size() - kMaxListed);
   return fail(
-      Code::Missing, "{}: {} {} not in {}{}:{}", prediction.model, calls.size(),
-      calls.size() == 1 ? "key is" : "keys are", prediction.table_path.string(),
+      Code::Missing, "{}: {} not in {}{}:{}", prediction.model,
+      base::counted(calls.size(), "key is", "keys are"), prediction.table_path.string(),
       estimated ? ", and no row allows an estimate" : "; use --op-predictor on to estimate them",
       lines);
 }

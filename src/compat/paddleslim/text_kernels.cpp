@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/counted.hpp"
 #include "base/result.hpp"
 #include "compat/paddleslim/key.hpp"
 
@@ -122,9 +123,10 @@ void note_what_rows_tell(table::ForeignRead& read) {
   const std::size_t unknown =
       count([](const table::ForeignRow& row) { return row.key.starts_with(kNotUnderstood); });
   if (unknown > 0) {
-    read.warnings.push_back(fmt::format(
-        "{} of {} rows {} a text that is not understood; predictions never use {}", unknown,
-        rows.size(), unknown == 1 ? "has" : "have", unknown == 1 ? "it" : "them"));
+    read.warnings.push_back(
+        fmt::format("{} of {} rows {} a text that is not understood; predictions never use {}",
+                    unknown, rows.size(), base::one_or_many(unknown, "has", "have"),
+                    base::one_or_many(unknown, "it", "them")));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/counted.hpp"
 #include "base/files.hpp"
 #include "base/name_value.hpp"
 #include "base/text.hpp"
@@ -128,8 +129,8 @@ std::string made_up_inputs(const std::vector<onnx::InputInfo>& infos,
   const std::size_t more = names.size() - std::min(names.size(), kMaxNames);
   names.resize(names.size() - more);
   return fmt::format(
-      "; the values of input{} '{}'{} were made up by oplat; give legal ones with --input {}",
-      names.size() > 1 ? "s" : "", base::join(names, "', '"),
+      "; the values of {} '{}'{} were made up by oplat; give legal ones with --input {}",
+      base::one_or_many(names.size(), "input", "inputs"), base::join(names, "', '"),
       more > 0 ? fmt::format(" and {} more", more) : "", base::name_value_word(first, "FILE.npy"));
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.hpp"
 #include "compat/tinynas/original/line.hpp"
 #include "compat/tinynas/original/predictor.hpp"
 #include "compat/tinynas/original/slice.hpp"
@@ -117,10 +118,10 @@ Status check_slices(const std::map<Kind, Batches>& kinds) {
       for (const auto& [ratio, slice] : slices) {
         if (slice.has_triangle()) continue;
         return fail(Code::Input,
-                    "{} {} of {}, batch {}, In_C / Out_C {}: no three of them span a triangle over "
+                    "{} of {}, batch {}, In_C / Out_C {}: no three of them span a triangle over "
                     "Out_C and In_H, so the original raises (QhullError) while it loads the "
                     "library; add rows, or use --method best",
-                    slice.size(), slice.size() == 1 ? "row" : "rows", text(kind), batch,
+                    base::counted(slice.size(), "row"), text(kind), batch,
                     ratio == kImageRatio ? std::string("of an image or depthwise")
                                          : fmt::format("{}", ratio));
       }
