@@ -271,8 +271,8 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
   OPLAT_TRY(samples, read_samples_in_states(rows));
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;
-  std::vector<std::size_t> own;  // descriptions of kernels that may stand for others
-  std::vector<std::pair<std::string, std::size_t>> operators;  // of those, and their states
+  std::vector<std::size_t> own;        // descriptions of kernels that may stand for others
+  std::vector<std::string> operators;  // of those
   std::array<std::vector<double>, kStates> footprints;
   const TrainingSet training = training_set(samples, request.exclude_suspects, *rows.catalogue);
   for (const Sample& sample : training.samples) {
@@ -280,7 +280,7 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
     if (!description) continue;
     if (has_relatives(sample.key)) {
       own.push_back(descriptions.size());
-      operators.emplace_back(operator_of(sample.key), sample.state);
+      operators.emplace_back(operator_of(sample.key));
     }
     descriptions.push_back(std::move(*description));
     log_ns.push_back(sample.log_ns);
@@ -298,8 +298,7 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
     fit.fits.push_back({std::string(kRowSpreadFormat), request.seed, spread->save()});
   std::vector<Relatives::Row> relatives;
   for (std::size_t i = 0; i < own.size(); ++i)
-    relatives.push_back(
-        {operators[i].first, &descriptions[own[i]], operators[i].second, log_ns[own[i]]});
+    relatives.push_back({operators[i], &descriptions[own[i]], log_ns[own[i]]});
   if (!relatives.empty()) {
     if (const auto learned = Relatives::learn(relatives, model.machine()))
       fit.fits.push_back({std::string(kRelativesFormat), request.seed, learned->save()});

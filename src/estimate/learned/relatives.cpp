@@ -90,7 +90,7 @@ std::optional<Relatives> Relatives::learn(std::span<const Row> rows, const Machi
     site.op = op->second;
     site.slice = slices.emplace(row.description->slice, static_cast<std::uint32_t>(slices.size()))
                      .first->second;
-    site.state = static_cast<std::uint8_t>(row.state);
+    site.state = static_cast<std::uint8_t>(row.description->state);
     site.sizes = sizes_of(row.description->work);
     site.u = static_cast<float>(row.log_ns - log_bound);
     relatives.sites_.push_back(site);

@@ -35,9 +35,8 @@ inline constexpr std::string_view kRelativesFormat = "oplat.relatives/1";
 class Relatives {
  public:
   struct Row {
-    std::string_view op;  ///< "domain:op"
-    const ir::Description* description = nullptr;
-    std::size_t state = 0;  ///< of the cache, as Sample::state
+    std::string_view op;                           ///< "domain:op"
+    const ir::Description* description = nullptr;  ///< in its cache state
     double log_ns = 0;
   };
   enum class Kin : std::uint8_t {

@@ -27,8 +27,6 @@ using Names = std::initializer_list<std::string_view>;
 
 /// Masks of operands fit a word.
 constexpr std::size_t kMaxOperands = 16;
-/// Softmax and LogSoftmax normalise along one axis since this version.
-constexpr std::int64_t kSoftmaxAlongOneAxis = 13;
 
 std::optional<DimSizes> sizes_of(const TensorEntry* tensor) {
   if (tensor == nullptr || !tensor->shape.ranked) return std::nullopt;

@@ -14,6 +14,7 @@
 /// the form; it is described by all its numbers then.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "ir/description.hpp"
@@ -63,6 +64,9 @@ std::optional<Description> describe_gather(const Key& key);
 /// after. Whether factors or sizes are said changes nothing, and neither does where the places
 /// of an interpolation lie.
 std::optional<Description> describe_resize(const Key& key);
+
+/// Softmax and LogSoftmax normalise along one axis since this version, before it from one on.
+inline constexpr std::int64_t kSoftmaxAlongOneAxis = 13;
 
 /// Softmax and LogSoftmax: loops before, along and behind the axis; before version 13 all from the
 /// axis on is one.

@@ -16,6 +16,7 @@
 
 #include "ir/axis.hpp"
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/forms.hpp"
 
 namespace oplat::ir::variations {
 namespace {
@@ -439,10 +440,9 @@ std::optional<Key> vary_low_bits(const Key& key, Draw& draw) {
 
 /// Along another axis; of what is normalised, how much is as likely to be 2 as 2,000.
 void vary_softmax(Key& key, Draw& draw) {
-  constexpr std::int64_t kAlongOneAxis = 13;
   const auto before = dims_of(key.operand(0));
-  if (key.since.value_or(kAlongOneAxis) < kAlongOneAxis || !before || before->size() < 2 ||
-      !usual(*before))
+  if (key.since.value_or(ops::kSoftmaxAlongOneAxis) < ops::kSoftmaxAlongOneAxis || !before ||
+      before->size() < 2 || !usual(*before))
     return;
   const std::size_t axis = draw.random().below(before->size());
   Numbers sizes = *before;

@@ -35,7 +35,7 @@ struct Made {
           description.work = work_of(1000 * std::exp2(size));
           descriptions.push_back(description);
           const double factor = std::pow(4.0, static_cast<double>(op)) * (form == 0 ? 1 : 1.1);
-          rows.push_back({ops[op], &descriptions.back(), 0,
+          rows.push_back({ops[op], &descriptions.back(),
                           std::log(factor * machine.bound_ns(description.work))});
         }
       }
