@@ -7,8 +7,8 @@ from lib.keys import bytes_of, class_of, flops_of, parse_key
 from lib.markdown import wrapped
 
 # Of a file.
-MAX_KERNELS = 4000
-MAX_BYTES = 700 * 1024
+MAX_KERNELS = 7000
+MAX_BYTES = 1000 * 1024
 MIN_SHARE = 0.002  # of the executions; rarer classes are one line
 
 
