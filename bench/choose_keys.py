@@ -80,7 +80,7 @@ def candidates(oplat, table, store):
         section = store.section("kernels")
         if network.name not in section:
             say(f"plan of {network.name}")
-            prediction = oplat.json("predict", network.path, "--table", table, "--runtime", RUNTIME, "--threads", 1, "--missing", "physics",
+            prediction = oplat.json("predict", network.path, "--table", table, "--runtime", RUNTIME, "--threads", 1, "--missing", "roofline",
                                     "--per-op", allowed=(0, 4), quiet=True)
             section[network.name] = [{name: kernel[name] for name in ("key", "latency_ns", "source")}
                                      for kernel in executed(prediction) if kernel["latency_ns"]]

@@ -14,17 +14,17 @@ constexpr std::int64_t kMaxAtOnce = 5000;
 
 oplat::Status grow(const std::string& path, std::int64_t rows) {
   OPLAT_TRY(table, oplat::table::Table::open(path, oplat::table::Mode::Write));
-  OPLAT_TRY(populations, table.populations());
-  if (populations.empty())
+  OPLAT_TRY(contexts, table.contexts());
+  if (contexts.empty())
     return oplat::fail(oplat::Code::Input, "{}: has no row whose device and setting could be taken",
                        path);
   std::int64_t held = 0;
-  for (const auto& population : populations) held += population.rows;
+  for (const auto& context : contexts) held += context.rows;
   std::int64_t missing = (rows - held + 1) / 2;
   for (std::int64_t first = 0; missing > 0;) {
     const std::int64_t numbers = std::min(missing, kMaxAtOnce);
-    OPLAT_CHECK(oplat::bench::put_made_rows(table, populations.front().device,
-                                            populations.front().setting, first, numbers));
+    OPLAT_CHECK(oplat::bench::put_made_rows(table, contexts.front().device,
+                                            contexts.front().setting, first, numbers));
     first += numbers;
     missing -= numbers;
   }

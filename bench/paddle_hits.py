@@ -180,7 +180,7 @@ def ask(oplat, model, options):
     looked_up = oplat.json("paddleslim", "predict", "--model", model, "--table", options.table, "--quiet", allowed=(0, 4), quiet=True)
     if options.no_estimates or looked_up["latency_ns"]:
         return looked_up, looked_up
-    return looked_up, oplat.json("predict", model, "--table", options.table, "--missing", "physics", "--quiet")
+    return looked_up, oplat.json("predict", model, "--table", options.table, "--missing", "roofline", "--quiet")
 
 
 def run(options):

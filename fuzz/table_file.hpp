@@ -151,12 +151,12 @@ inline void ask_rows(const table::Table& table) {
   }
 }
 
-inline void ask_populations(const table::Table& table) {
-  (void)holds(table.population_outlines());
-  const auto populations = table.populations();
-  if (!holds(populations)) return;
-  for (const table::Population& pair : *populations) {
-    (void)holds(table.population_of(pair.device, pair.setting));
+inline void ask_contexts(const table::Table& table) {
+  (void)holds(table.context_outlines());
+  const auto contexts = table.contexts();
+  if (!holds(contexts)) return;
+  for (const table::Context& pair : *contexts) {
+    (void)holds(table.context_of(pair.device, pair.setting));
     (void)holds(table.load_of_rows(pair.device, pair.setting));
     (void)holds(table.load_of_models(pair.device, pair.setting));
     (void)holds(table.device_name(pair.device));
@@ -185,7 +185,7 @@ inline void ask_everything() {
   (void)holds(table->kernel_hashes());
   (void)holds(table->find_device("desk"));
   (void)holds(table->known_model_hash("/models/net.onnx", 4242, 1'700'000'000'000'000'000));
-  ask_populations(*table);
+  ask_contexts(*table);
   ask_rows(*table);
   if (const auto models = table->model_rows(); holds(models)) {
     for (const auto& model : *models) {

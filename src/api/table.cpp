@@ -122,13 +122,13 @@ Result<std::vector<Context>> Table::contexts() const {
   const table::Table& table = impl_->opened.table();
   OPLAT_API_TRY(devices, table.devices());
   OPLAT_API_TRY(settings, table.settings());
-  OPLAT_API_TRY(populations, table.populations());
+  OPLAT_API_TRY(counted, table.contexts());
   std::map<table::DeviceId, Device> device_of;
   for (const auto& [id, device] : devices) device_of.emplace(id, api::device_of(device));
   std::map<table::SettingId, Setting> setting_of;
   for (const auto& [id, setting] : settings) setting_of.emplace(id, api::setting_of(setting));
   std::vector<Context> contexts;
-  for (const table::Population& one : populations) {
+  for (const table::Context& one : counted) {
     contexts.push_back({device_of[one.device], setting_of[one.setting], one.rows, one.timings});
   }
   return contexts;

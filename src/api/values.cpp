@@ -44,7 +44,7 @@ Source source_of(estimate::Source source) {
       return Source::Interpolated;
     case estimate::Source::Learned:
       return Source::Learned;
-    case estimate::Source::Physics:
+    case estimate::Source::Roofline:
       return Source::Roofline;
     case estimate::Source::Free:
       return Source::Free;

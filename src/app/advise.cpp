@@ -42,10 +42,10 @@ Result<std::vector<table::Setting>> settings_of(const table::Table& table, table
                                                 predict::RowFilter rows) {
   rows.device.reset();
   OPLAT_TRY(settings, table.settings());
-  OPLAT_TRY(outlines, table.population_outlines());
+  OPLAT_TRY(outlines, table.context_outlines());
   const std::map<table::SettingId, table::Setting> setting_of(settings.begin(), settings.end());
   std::vector<table::Setting> found;
-  for (const table::PopulationOutline& one : outlines) {
+  for (const table::ContextOutline& one : outlines) {
     const auto at = setting_of.find(one.setting);
     if (one.device != device || !one.timed || at == setting_of.end()) continue;
     if (!predict::matches(rows, facts, at->second)) continue;

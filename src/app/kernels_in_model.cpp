@@ -32,7 +32,7 @@ predict::Prediction with_times(const PlannedModel& model, const Session& session
     one.name = kernel.name;
     one.key = kernel.key;
     one.count = kernel.count;
-    one.put_in = kernel.put_in;
+    one.inserted_by_runtime = kernel.inserted_by_runtime;
     if (const auto found = ns_of.find(kernel.name); found != ns_of.end()) {
       one.latency_ns = std::exchange(found->second, 0);
       one.source = estimate::Source::Measured;

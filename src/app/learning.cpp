@@ -89,8 +89,8 @@ std::optional<double> Pace::seconds_per_step() const {
 Result<std::int64_t> rows_to_learn_from(const estimate::RowSource& rows) {
   std::int64_t timings = 0;
   for (const table::SettingId setting : rows.settings) {
-    OPLAT_TRY(population, rows.table->population_of(rows.device, setting));
-    timings += population.timings;
+    OPLAT_TRY(context, rows.table->context_of(rows.device, setting));
+    timings += context.timings;
   }
   return timings;
 }
@@ -160,8 +160,8 @@ Result<bool> has_fit(const table::Table& table) {
     OPLAT_TRY(age, estimate::age_of_fit(found->fit.blob));
     if (age == estimate::FitAge::Current) return true;
   }
-  OPLAT_TRY(population, table.population_of(selection.device_id, setting));
-  return population.timings < static_cast<std::int64_t>(estimate::kMinRowsLearned);
+  OPLAT_TRY(context, table.context_of(selection.device_id, setting));
+  return context.timings < static_cast<std::int64_t>(estimate::kMinRowsLearned);
 }
 
 Status ensure_fit(table::Table& table, bool calibrate, Events& events) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Learning from a table's rows: the fit itself with progress, and the fit of a table that holds
-/// one population, made where it is missing.
+/// one context, made where it is missing.
 #pragma once
 
 #include <chrono>

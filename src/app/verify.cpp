@@ -21,12 +21,12 @@ constexpr int kMaxCpu = 4095;
 
 /// The runtime whose times the table holds; one of several has to be named.
 Result<std::string> only_runtime(const table::Table& table) {
-  OPLAT_TRY(populations, table.populations());
+  OPLAT_TRY(contexts, table.contexts());
   OPLAT_TRY(settings, table.settings());
   std::set<std::string> names;
-  for (const table::Population& population : populations) {
+  for (const table::Context& context : contexts) {
     for (const auto& [id, setting] : settings) {
-      if (id == population.setting && population.timings > 0) names.insert(setting.runtime);
+      if (id == context.setting && context.timings > 0) names.insert(setting.runtime);
     }
   }
   if (names.empty())

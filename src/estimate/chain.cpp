@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "estimate/physics.hpp"
+#include "estimate/roofline.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -19,15 +19,15 @@ Result<std::unique_ptr<Estimator>> learned_link(const RowSource& rows,
   return make_learned(rows, *options.profile);
 }
 
-Result<std::unique_ptr<Estimator>> physics_link(const RowSource& rows,
-                                                const ChainOptions& options) {
-  if (!options.physics) return nullptr;
+Result<std::unique_ptr<Estimator>> roofline_link(const RowSource& rows,
+                                                 const ChainOptions& options) {
+  if (!options.roofline) return nullptr;
   OPLAT_TRY(samples, read_samples(rows));
-  return make_physics(samples, *rows.catalogue);
+  return make_roofline(samples, *rows.catalogue);
 }
 
 constexpr ChainEntry kEntries[] = {
-    {"exact", exact_link}, {"learned", learned_link}, {"physics", physics_link}};
+    {"exact", exact_link}, {"learned", learned_link}, {"roofline", roofline_link}};
 
 }  // namespace
 

@@ -21,7 +21,7 @@ struct Chain {
 };
 
 struct ChainOptions {
-  bool physics = false;  ///< `--missing roofline`: what nothing else answers gets the roofline
+  bool roofline = false;  ///< `--missing roofline`: what nothing else answers gets the roofline
   /// of the learned estimates; nothing: measured rows alone
   std::optional<Profile> profile = Profile::Accurate;
 };

@@ -23,14 +23,18 @@ std::string_view name(Source source) {
       return "interpolated";
     case Source::Learned:
       return "learned";
-    case Source::Physics:
-      return "physics";
+    case Source::Roofline:
+      return "roofline";
     case Source::Free:
       return "free";
     case Source::Missing:
       return "missing";
   }
   return "missing";
+}
+
+std::string_view document_name(Source source) {
+  return source == Source::Roofline ? "physics" : name(source);
 }
 
 Status Estimator::estimate(std::span<const Query> queries,

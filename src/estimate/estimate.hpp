@@ -17,15 +17,18 @@ enum class Source : std::uint8_t {
   Measured,      ///< rows of this very kernel
   Interpolated,  ///< from measured neighbours, with or without a learned residual
   Learned,       ///< from features alone
-  Physics,       ///< a roofline scaled to the table's own rows
+  Roofline,      ///< a roofline scaled to the table's own rows
   Free,          ///< a view operator: the runtime moves nothing
   Missing,       ///< nothing answers
 };
 inline constexpr std::array kSources = {Source::Measured, Source::Interpolated, Source::Learned,
-                                        Source::Physics,  Source::Free,         Source::Missing};
+                                        Source::Roofline, Source::Free,         Source::Missing};
 
-/// "measured", "interpolated", "learned", "physics", "free", "missing".
+/// For people: "measured", "interpolated", "learned", "roofline", "free", "missing".
 std::string_view name(Source source);
+/// The word of JSON and CSV documents: the same, but "physics" for the roofline, since programs
+/// read it (docs/adr/0065).
+std::string_view document_name(Source source);
 
 /// Estimate::group of rows that never had their core alone (table::kNeverQuiet): what they miss by
 /// has one sign (predict::correlation).

@@ -42,7 +42,7 @@ struct Query {
 class Estimator {
  public:
   virtual ~Estimator() = default;
-  /// For people and logs: "exact", "learned", "physics".
+  /// For people and logs: "exact", "learned", "roofline".
   [[nodiscard]] std::string_view name() const { return do_name(); }
   /// Fills the entries of `answers` that are still empty and that it can answer; both spans have
   /// one length, or Code::Internal.

@@ -155,8 +155,8 @@ Status Sampler::plan() {
     plan_at_random(count);
     return {};
   }
-  if (budget_ <= kFew) return plan_most_telling(count);
-  return round <= 2 ? plan_least_known(count) : plan_disputed(count);
+  if (budget_ <= kFew) return plan_most_informative(count);
+  return round <= 2 ? plan_least_certain(count) : plan_disputed(count);
 }
 
 void Sampler::plan_at_random(std::size_t count) {
@@ -196,7 +196,7 @@ std::vector<std::size_t> Sampler::some_asked(std::span<const std::size_t> among,
 }
 
 Status Sampler::plan_by_demand(std::size_t count) {
-  if (in_state(State::Told).size() >= kMinRowsLearned) return plan_most_telling(count);
+  if (in_state(State::Told).size() >= kMinRowsLearned) return plan_most_informative(count);
   // Of each slice the candidate that is asked for most, then others as they are asked for.
   const std::vector<std::size_t> free = in_state(State::Free);
   std::map<std::string_view, std::size_t> of_slice;
@@ -261,17 +261,18 @@ Gaussian::Options smooth_options(const LearnRequest& request) {
 
 }  // namespace
 
-Status Sampler::plan_least_known(std::size_t count) {
+Status Sampler::plan_least_certain(std::size_t count) {
   const View all = view();
   const Points known = all.points(all.told);
   const SmoothKernel kernel = Gaussian::learn(known, all.u, smooth_options(request_)).kernel();
   const std::vector<std::size_t> free = some_free(std::max(kLookedAt, 2 * count));
-  for (const std::size_t i : least_known(kernel, known, all.points(free), count)) queue(free[i]);
+  for (const std::size_t i : choose_least_certain(kernel, known, all.points(free), count))
+    queue(free[i]);
   return {};
 }
 
 /// About what errs more, more is to be told.
-Status Sampler::plan_most_telling(std::size_t count) {
+Status Sampler::plan_most_informative(std::size_t count) {
   const View all = view();
   const Points known = all.points(all.told);
   Gaussian::Options options = smooth_options(request_);
@@ -312,8 +313,8 @@ Status Sampler::plan_most_telling(std::size_t count) {
       seconds.push_back(static_cast<float>(demand_.seconds(ns)));
     }
   }
-  for (const std::size_t i : most_telling(smooth.kernel(), known, all.points(free),
-                                          all.points(asked), weights, count, seconds))
+  for (const std::size_t i : choose_most_informative(smooth.kernel(), known, all.points(free),
+                                                     all.points(asked), weights, count, seconds))
     queue(free[i]);
   return {};
 }

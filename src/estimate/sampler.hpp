@@ -57,8 +57,8 @@ class Sampler {
   Status plan();
   Status plan_by_demand(std::size_t count);
   void plan_at_random(std::size_t count);
-  Status plan_most_telling(std::size_t count);
-  Status plan_least_known(std::size_t count);
+  Status plan_most_informative(std::size_t count);
+  Status plan_least_certain(std::size_t count);
   Status plan_disputed(std::size_t count);
   [[nodiscard]] View view() const;
   [[nodiscard]] std::vector<std::size_t> in_state(State state) const;

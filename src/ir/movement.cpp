@@ -45,8 +45,8 @@ std::optional<Movement> movement_of(std::string_view domain, std::string_view op
   return std::nullopt;
 }
 
-std::vector<std::optional<bool>> put_in(std::span<const NodeTitle> model,
-                                        std::span<const NodeTitle> executed) {
+std::vector<std::optional<bool>> inserted_by_runtime(std::span<const NodeTitle> model,
+                                                     std::span<const NodeTitle> executed) {
   using Operator = std::pair<std::string_view, std::string_view>;
   std::map<Operator, std::int64_t> gone;  // of the model's nodes, those that were not found again
   std::set<std::pair<Operator, std::string_view>> names;

@@ -37,7 +37,7 @@ struct NodeTitle {
 /// runtimes fuse and split. A node whose name the model knows for the same operator, or one without
 /// a name, is the model's. Of others as many are the model's, moved elsewhere, as the model has
 /// nodes of the operator that are no longer there.
-std::vector<std::optional<bool>> put_in(std::span<const NodeTitle> model,
-                                        std::span<const NodeTitle> executed);
+std::vector<std::optional<bool>> inserted_by_runtime(std::span<const NodeTitle> model,
+                                                     std::span<const NodeTitle> executed);
 
 }  // namespace oplat::ir

@@ -47,7 +47,7 @@ struct PlanKernel {
   std::int64_t count = 1;  ///< executions per run of the model
   /// Of a kernel that moves or converts data (ir::Movement): whether the runtime put it in;
   /// std::nullopt if that is not known.
-  std::optional<bool> put_in = std::nullopt;
+  std::optional<bool> inserted_by_runtime = std::nullopt;
   friend bool operator==(const PlanKernel&, const PlanKernel&) = default;
 };
 /// The kernels that a runtime executes for a model under a setting.

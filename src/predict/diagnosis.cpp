@@ -99,8 +99,8 @@ void find_bound(KernelDiagnosis& diagnosis, const ir::Key& key, const ir::Work& 
     set_bound(diagnosis, Bound::Memory, *bytes_ns, ns);
 }
 
-std::optional<bool> put_in(ir::Movement movement, const KernelPrediction& kernel) {
-  return ir::only_of_runtimes(movement) ? true : kernel.put_in;
+std::optional<bool> inserted_by_runtime(ir::Movement movement, const KernelPrediction& kernel) {
+  return ir::only_of_runtimes(movement) ? true : kernel.inserted_by_runtime;
 }
 
 KernelDiagnosis of_kernel(const KernelPrediction& kernel, const ir::Key& key,
@@ -292,8 +292,8 @@ Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings,
     const DistinctKernel& one = grouped.distinct[grouped.of[i]];
     KernelDiagnosis& diagnosed = diagnosis.kernels.emplace_back(of_key[grouped.of[i]]);
     if (diagnosed.movement) {
-      diagnosed.put_in = put_in(*diagnosed.movement, kernel);
-      MovementSum& sum = moved[{*diagnosed.movement, diagnosed.put_in}];
+      diagnosed.inserted_by_runtime = inserted_by_runtime(*diagnosed.movement, kernel);
+      MovementSum& sum = moved[{*diagnosed.movement, diagnosed.inserted_by_runtime}];
       sum.kernels += kernel.count;
       sum.time_ns += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
     }
@@ -305,7 +305,7 @@ Diagnosis diagnose(const Prediction& prediction, const Ceilings& ceilings,
   const auto known = positive(known_ns(prediction));
   for (auto& [what, sum] : moved) {
     sum.movement = what.first;
-    sum.put_in = what.second;
+    sum.inserted_by_runtime = what.second;
     if (known) sum.time_share = sum.time_ns / *known;
     diagnosis.movement.push_back(sum);
   }

@@ -47,7 +47,7 @@ struct KernelDiagnosis {
   std::optional<ir::Movement> movement;
   /// Of one that moves data: whether the runtime put it in besides the model's own; std::nullopt if
   /// the plan does not tell.
-  std::optional<bool> put_in;
+  std::optional<bool> inserted_by_runtime;
 };
 
 /// What would make a kernel's part less unsure.
@@ -82,10 +82,10 @@ struct Uncertainty {
 
 struct MovementSum {
   ir::Movement movement = ir::Movement::Reorder;
-  std::optional<bool> put_in;        ///< see KernelDiagnosis
-  std::int64_t kernels = 0;          ///< executions per run
-  double time_ns = 0;                ///< of one run
-  std::optional<double> time_share;  ///< of what has a time; std::nullopt if nothing has
+  std::optional<bool> inserted_by_runtime;  ///< see KernelDiagnosis
+  std::int64_t kernels = 0;                 ///< executions per run
+  double time_ns = 0;                       ///< of one run
+  std::optional<double> time_share;         ///< of what has a time; std::nullopt if nothing has
 };
 
 /// All kernels of one type (ir::KernelLabel::type), those without a time included.

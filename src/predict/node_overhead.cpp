@@ -56,7 +56,7 @@ std::optional<estimate::Estimate> node_overhead(std::string_view text,
   estimate.median_ns = node_ns + work_ns;
   estimate.sd_log = kNodeOverheadSd;
   estimate.group = "node-overhead";
-  estimate.source = estimate::Source::Physics;
+  estimate.source = estimate::Source::Roofline;
   estimate.tier = "node-overhead";
   estimate.why = fmt::format(
       "works on a sequence, map or optional value, which no kernel is built for: guessed as the "

@@ -273,7 +273,7 @@ struct Predictor::Impl {
   estimate::RowSource rows;
   std::optional<estimate::Profile> profile;
   estimate::Chain chain;
-  mutable std::optional<estimate::Chain> with_physics;  ///< once asked for
+  mutable std::optional<estimate::Chain> with_roofline;  ///< once asked for
   /// fit_hint(), which reads the whole fit, once asked for
   mutable std::optional<FitHint> hint;
   std::unique_ptr<estimate::Estimator> exact;  ///< for views
@@ -294,8 +294,8 @@ struct Predictor::Impl {
     if (!profile) return FitHint();
     std::int64_t timings = 0;
     for (const table::SettingId setting : rows.settings) {
-      OPLAT_TRY(population, table->population_of(rows.device, setting));
-      timings += population.timings;
+      OPLAT_TRY(context, table->context_of(rows.device, setting));
+      timings += context.timings;
     }
     if (timings < static_cast<std::int64_t>(estimate::kMinRowsLearned)) {
       return FitHint{fmt::format("; learning needs at least {} rows, and the table has {}",
@@ -476,12 +476,12 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
   }
   // The roofline reads every row of the table: only where something is left to answer.
   if (missing == MissingPolicy::Roofline && any_open(answers)) {
-    if (!impl_->with_physics) {
+    if (!impl_->with_roofline) {
       OPLAT_TRY(chain,
-                estimate::make_chain(impl_->rows, {.physics = true, .profile = std::nullopt}));
-      impl_->with_physics = std::move(chain);
+                estimate::make_chain(impl_->rows, {.roofline = true, .profile = std::nullopt}));
+      impl_->with_roofline = std::move(chain);
     }
-    OPLAT_CHECK(estimate::estimate_all(*impl_->with_physics, queries, answers));
+    OPLAT_CHECK(estimate::estimate_all(*impl_->with_roofline, queries, answers));
   }
 
   // A kernel that could not be measured is estimated like any other, and says so.
@@ -508,7 +508,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
     one.name = kernel.name;
     one.key = kernel.key;
     one.count = kernel.count;
-    one.put_in = kernel.put_in;
+    one.inserted_by_runtime = kernel.inserted_by_runtime;
     const auto& answer = answers[distinct.of[i]];
     if (answer) {
       one.latency_ns = answer->median_ns;

@@ -58,7 +58,7 @@ struct KernelPrediction {
   /// measured so.
   bool under_load = false;
   std::optional<double> floor_ns = std::nullopt;             ///< of one execution; see Estimate
-  std::optional<bool> put_in = std::nullopt;                 ///< see plan::PlanKernel
+  std::optional<bool> inserted_by_runtime = std::nullopt;    ///< see plan::PlanKernel
   std::optional<base::Interval> in_model_ns = std::nullopt;  ///< of one execution; see Estimate
   double values_sd_log = 0;  ///< in sd_log: what the values decide that it computes with
   double common_sd_log = 0;  ///< in sd_log: what all kernels miss together; see Estimate

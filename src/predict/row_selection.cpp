@@ -23,18 +23,18 @@ constexpr const char* kNotSet = "(not set)";
 constexpr std::size_t kMaxListed = 12;
 
 struct Candidate {
-  table::PopulationOutline outline;
+  table::ContextOutline outline;
   const table::Device* device = nullptr;
   const table::Setting* setting = nullptr;
   /// counted where several candidates are compared
-  std::optional<table::Population> population = std::nullopt;
+  std::optional<table::Context> context = std::nullopt;
 };
 
 /// Counting reads every row of the candidates: only where their numbers decide.
 Status count_rows(const table::Table& table, std::vector<Candidate>& candidates) {
   for (Candidate& candidate : candidates) {
-    OPLAT_TRY(population, table.population_of(candidate.outline.device, candidate.outline.setting));
-    candidate.population = population;
+    OPLAT_TRY(context, table.context_of(candidate.outline.device, candidate.outline.setting));
+    candidate.context = context;
   }
   return {};
 }
@@ -123,8 +123,7 @@ std::pair<int, double> distance(const RowFilter& filter, const Candidate& candid
 
 /// More times first, then the newer setting. Both are counted.
 bool better_filled(const Candidate& a, const Candidate& b) {
-  if (a.population->timings != b.population->timings)
-    return a.population->timings > b.population->timings;
+  if (a.context->timings != b.context->timings) return a.context->timings > b.context->timings;
   return a.outline.setting > b.outline.setting;
 }
 
@@ -261,12 +260,12 @@ Status take_fit(const table::Table& table, Selection& selection) {
 Result<Selection> choose(const table::Table& table, const RowFilter& filter) {
   OPLAT_TRY(devices, table.devices());
   OPLAT_TRY(settings, table.settings());
-  OPLAT_TRY(outlines, table.population_outlines());
+  OPLAT_TRY(outlines, table.context_outlines());
   const std::map<table::DeviceId, table::Device> device_of(devices.begin(), devices.end());
   const std::map<table::SettingId, table::Setting> setting_of(settings.begin(), settings.end());
 
   std::vector<Candidate> all;
-  for (const table::PopulationOutline& outline : outlines) {
+  for (const table::ContextOutline& outline : outlines) {
     const auto device = device_of.find(outline.device);
     const auto setting = setting_of.find(outline.setting);
     if (device != device_of.end() && setting != setting_of.end())
@@ -307,7 +306,7 @@ Result<Selection> choose(const table::Table& table, const RowFilter& filter) {
     if (!filter.allow_setting_mismatch)
       return fail(Code::Refused,
                   "{}: has no row for {}; the nearest are {} rows of {} on device {}{}", path,
-                  asked_text(mismatches(filter, *nearest)), nearest->population->rows,
+                  asked_text(mismatches(filter, *nearest)), nearest->context->rows,
                   table::describe(*nearest->setting), shown(nearest->device->name),
                   ways_out(filter, *nearest));
     // Everything that is as near and differs from the nearest only in build or options.

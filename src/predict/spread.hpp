@@ -31,7 +31,7 @@ struct Correlations {
   double measured = kMeasuredCorrelation;
   double learned = kLearnedCorrelation;
 };
-/// Correlation of errors inside a group; of physics, extrapolated and what is not known 0.9, a
+/// Correlation of errors inside a group; of the roofline, extrapolated and what is not known 0.9, a
 /// start value.
 double correlation(std::string_view group, const Correlations& known = {});
 

@@ -52,16 +52,15 @@ Result<TableInfo> table_info(const table::Table& table) {
   info.schema_version = table::Table::schema_version();
   OPLAT_TRY(devices, table.devices());
   OPLAT_TRY(settings, table.settings());
-  OPLAT_TRY(populations, table.populations());
+  OPLAT_TRY(contexts, table.contexts());
   OPLAT_TRY(counts, table.counts());
   const std::map<table::DeviceId, table::Device> device_of(devices.begin(), devices.end());
   const std::map<table::SettingId, table::Setting> setting_of(settings.begin(), settings.end());
-  for (const table::Population& population : populations) {
-    const auto device = device_of.find(population.device);
-    const auto setting = setting_of.find(population.setting);
+  for (const table::Context& context : contexts) {
+    const auto device = device_of.find(context.device);
+    const auto setting = setting_of.find(context.setting);
     if (device == device_of.end() || setting == setting_of.end()) continue;
-    info.populations.push_back(
-        {device->second, setting->second, population.rows, population.timings});
+    info.contexts.push_back({device->second, setting->second, context.rows, context.timings});
   }
   info.campaigns = counts.campaigns;
   info.plans = counts.plans;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Comma-separated values: one line per kernel, model, population or row.
+/// Comma-separated values: one line per kernel, model, context or row.
 #include <initializer_list>
 #include <ostream>
 
@@ -25,7 +25,7 @@ class Writer {
       const predict::KernelDiagnosis& more = report.diagnosis.kernels.at(i);
       line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count),
             csv_number(kernel.latency_ns), csv_number(kernel.sd_log),
-            std::string(estimate::name(kernel.source)), csv_field(kernel.why),
+            std::string(estimate::document_name(kernel.source)), csv_field(kernel.why),
             csv_number(more.flops), csv_number(more.bytes), csv_number(more.gflops_per_s),
             csv_number(more.gbytes_per_s), more.bound ? std::string(name(*more.bound)) : "",
             csv_number(more.bound_share), csv_number(more.uncertainty_share),
@@ -62,7 +62,7 @@ class Writer {
     for (const auto& kernel : listing.kernels)
       line({csv_field(kernel.name), csv_field(kernel.key), csv_number(kernel.count),
             csv_number(kernel.latency_ns), csv_number(kernel.sd_log),
-            std::string(estimate::name(kernel.source)), csv_field(kernel.why)});
+            std::string(estimate::document_name(kernel.source)), csv_field(kernel.why)});
   }
 
   void operator()(const table::Plan& plan) {
@@ -104,7 +104,7 @@ class Writer {
   void operator()(const TableInfo& info) {
     line({"device", "runtime", "version", "build", "precision", "threads", "options", "rows",
           "timings"});
-    for (const auto& one : info.populations) {
+    for (const auto& one : info.contexts) {
       const table::Setting& setting = one.setting;
       line({csv_field(one.device.name), csv_field(setting.runtime), csv_field(setting.version),
             csv_field(setting.build), csv_field(setting.precision), csv_number(setting.threads),

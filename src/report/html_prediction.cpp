@@ -30,7 +30,7 @@ int shade_of(estimate::Source source) {
       return 1;
     case estimate::Source::Learned:
       return 2;
-    case estimate::Source::Physics:
+    case estimate::Source::Roofline:
       return 3;
     case estimate::Source::Free:
       return 6;
@@ -193,9 +193,9 @@ void print_movement_on_page(const predict::Diagnosis& diagnosis, std::ostream& o
   HtmlTable table({"kind", "inserted by", "kernels", "time", "share"});
   for (const predict::MovementSum& sum : diagnosis.movement) {
     table.add({words_cell(name(sum.movement)),
-               words_cell(!sum.put_in   ? "unknown"
-                          : *sum.put_in ? "the runtime"
-                                        : "the model"),
+               words_cell(!sum.inserted_by_runtime   ? "unknown"
+                          : *sum.inserted_by_runtime ? "the runtime"
+                                                     : "the model"),
                number_cell(std::to_string(sum.kernels)),
                number_cell(base::duration_text(sum.time_ns)),
                number_cell(sum.time_share ? share_text(*sum.time_share) : "-")});

@@ -35,7 +35,7 @@ Json kernels_of(const PredictionReport& report) {
     list[i]["bound_share"] = number(more.bound_share);
     list[i]["uncertainty_share"] = number(more.uncertainty_share);
     list[i]["movement"] = word(more.movement);
-    list[i]["by_runtime"] = flag(more.put_in);
+    list[i]["by_runtime"] = flag(more.inserted_by_runtime);
   }
   return list;
 }
@@ -87,7 +87,7 @@ Json inserted_of(const predict::Diagnosis& diagnosis) {
   Json list = Json::array();
   for (const predict::MovementSum& sum : diagnosis.movement)
     list.push_back({{"kind", name(sum.movement)},
-                    {"by_runtime", flag(sum.put_in)},
+                    {"by_runtime", flag(sum.inserted_by_runtime)},
                     {"kernels", sum.kernels},
                     {"time_ns", sum.time_ns},
                     {"time_share", number(sum.time_share)}});
@@ -119,10 +119,11 @@ Json document(const PredictionReport& report) {
   const predict::Prediction& p = report.prediction;
   Json time = Json::object();
   for (const auto& [source, share] : p.coverage.time)
-    time[std::string(estimate::name(source))] = share;
+    time[std::string(estimate::document_name(source))] = share;
   if (p.coverage.overhead) time["overhead"] = *p.coverage.overhead;
   Json count = Json::object();
-  for (const auto& [source, n] : p.coverage.count) count[std::string(estimate::name(source))] = n;
+  for (const auto& [source, n] : p.coverage.count)
+    count[std::string(estimate::document_name(source))] = n;
   Json json;
   json["schema"] = "oplat.prediction/1";
   json["model"] = p.model;
@@ -210,7 +211,7 @@ Json document(const table::Plan& plan) {
     kernels.push_back({{"name", kernel.name},
                        {"key", kernel.key},
                        {"count", kernel.count},
-                       {"by_runtime", flag(kernel.put_in)}});
+                       {"by_runtime", flag(kernel.inserted_by_runtime)}});
   return {{"schema", "oplat.plan/1"},
           {"model", plan.model},
           {"source", plan.source},
@@ -228,19 +229,19 @@ Json document(const EstimateListing& listing) {
 }
 
 Json document(const TableInfo& info) {
-  Json populations = Json::array();
-  for (const auto& line : info.populations)
-    populations.push_back({{"device", json_of(line.device)},
-                           {"setting", json_of(line.setting)},
-                           {"rows", line.rows},
-                           {"timings", line.timings}});
+  Json contexts = Json::array();
+  for (const auto& line : info.contexts)
+    contexts.push_back({{"device", json_of(line.device)},
+                        {"setting", json_of(line.setting)},
+                        {"rows", line.rows},
+                        {"timings", line.timings}});
   return {{"schema", "oplat.table/1"},
           {"path", info.path},
           {"schema_version", info.schema_version},
           {"campaigns", info.campaigns},
           {"plans", info.plans},
           {"models", info.models},
-          {"populations", std::move(populations)}};
+          {"populations", std::move(contexts)}};
 }
 
 Json document(const RowListing& listing) {

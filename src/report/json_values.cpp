@@ -69,7 +69,7 @@ Json json_of(const std::vector<predict::KernelPrediction>& kernels) {
                     {"count", kernel.count},
                     {"latency_ns", number(kernel.latency_ns)},
                     {"sd_log", number(kernel.sd_log)},
-                    {"source", estimate::name(kernel.source)},
+                    {"source", estimate::document_name(kernel.source)},
                     {"why", kernel.why},
                     {"in_model_ns", json_of(kernel.in_model_ns)}});
   return list;

@@ -65,7 +65,7 @@ struct TableInfo {
   };
   std::string path;
   int schema_version = 0;
-  std::vector<Line> populations;
+  std::vector<Line> contexts;
   std::int64_t campaigns = 0;
   std::int64_t plans = 0;
   std::int64_t models = 0;

@@ -308,7 +308,10 @@ std::string movement_text(const predict::MovementSum& sum) {
 void print_movement(const predict::Diagnosis& diagnosis, std::ostream& out) {
   std::vector<std::string> inserted, own, untold;
   for (const predict::MovementSum& sum : diagnosis.movement)
-    (!sum.put_in ? untold : *sum.put_in ? inserted : own).push_back(movement_text(sum));
+    (!sum.inserted_by_runtime   ? untold
+     : *sum.inserted_by_runtime ? inserted
+                                : own)
+        .push_back(movement_text(sum));
   if (!diagnosis.movement.empty()) out << "\n";
   const auto line = [&](std::string_view whose, const std::vector<std::string>& sums) {
     if (!sums.empty()) out << whose << ": " << base::join(sums, ", ") << "\n";

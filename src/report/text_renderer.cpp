@@ -107,7 +107,7 @@ class TextWriter {
                         base::counted(info.plans, "plan"),
                         base::counted(info.models, "whole model"));
     TextTable table({{"device"}, {"setting"}, {"rows", Align::Right}, {"timed", Align::Right}});
-    for (const auto& line : info.populations)
+    for (const auto& line : info.contexts)
       table.add({base::printable(line.device.name),
                  base::printable(table::describe(line.setting), 400), std::to_string(line.rows),
                  std::to_string(line.timings)});

@@ -122,7 +122,7 @@ Result<table::PlanKernel> decode_kernel(const Json& json) {
   fields.text("name", kernel.name, Need::Optional);
   fields.text("key", kernel.key, Need::Required);
   fields.integer("count", kernel.count, Need::Optional, 1, kAny);
-  fields.boolean("put_in", kernel.put_in);
+  fields.boolean("put_in", kernel.inserted_by_runtime);
   if (!fields.error()) {
     const auto key = ir::parse(kernel.key);
     if (!key) fields.complain("key", key.error().message);
@@ -226,7 +226,7 @@ Json encode(const table::Plan& plan) {
     kernels.push_back({{"name", kernel.name},
                        {"key", kernel.key},
                        {"count", kernel.count},
-                       {"put_in", or_null(kernel.put_in)}});
+                       {"put_in", or_null(kernel.inserted_by_runtime)}});
   }
   return {{"model", plan.model},
           {"identity", plan.identity},

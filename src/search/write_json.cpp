@@ -24,7 +24,7 @@ Json cell_json(const SearchSpace& space, const Layer& layer, const ExpandedLayer
                                          : Json();
   json["source"] = Json::object();
   for (const auto& [source, share] : latency.shares)
-    json["source"][std::string(estimate::name(source))] = share;
+    json["source"][std::string(estimate::document_name(source))] = share;
   json["kernels"] = cell.kernels;
   return json;
 }
@@ -34,7 +34,7 @@ Json kernel_json(const predict::KernelPrediction& kernel) {
   json["key"] = kernel.key;
   json["latency_us"] = or_null(kernel.latency_ns);
   json["sd_log"] = kernel.sd_log ? Json(*kernel.sd_log) : Json();
-  json["source"] = estimate::name(kernel.source);
+  json["source"] = estimate::document_name(kernel.source);
   json["why"] = kernel.why;
   return json;
 }

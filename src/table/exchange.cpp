@@ -161,10 +161,9 @@ Result<ImportOutcome> import_foreign(Table& table, const TableCodec& codec,
     if (!found.same_bytes) OPLAT_CHECK(table.add_foreign(device, setting, request.origin, file));
     if (found.outdated) OPLAT_CHECK(table.remove_foreign(*found.outdated));
     // Rows may stand under devices that they name themselves.
-    OPLAT_TRY(populations, table.population_outlines());
-    for (const PopulationOutline& population : populations) {
-      if (population.setting == setting)
-        OPLAT_CHECK(codec.index(table, population.device, setting));
+    OPLAT_TRY(contexts, table.context_outlines());
+    for (const ContextOutline& context : contexts) {
+      if (context.setting == setting) OPLAT_CHECK(codec.index(table, context.device, setting));
     }
     return {};
   });

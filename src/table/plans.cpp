@@ -92,14 +92,15 @@ Status put_kernel_line(Database& database, PlanId plan, std::int64_t position,
   OPLAT_TRY(statement,
             database.prepare("INSERT INTO plan_kernel(plan, position, name, kernel, count, put_in) "
                              "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
-  const auto put_in =
-      line.put_in ? std::optional<std::int64_t>(*line.put_in ? 1 : 0) : std::nullopt;
+  const auto inserted_by_runtime =
+      line.inserted_by_runtime ? std::optional<std::int64_t>(*line.inserted_by_runtime ? 1 : 0)
+                               : std::nullopt;
   return statement.add(plan)
       .add(position)
       .add(line.name)
       .add(kernel)
       .add(line.count)
-      .add(put_in)
+      .add(inserted_by_runtime)
       .run();
 }
 

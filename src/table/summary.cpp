@@ -93,11 +93,11 @@ Status add_findings(Database& database, std::string_view sql, std::vector<std::s
 
 }  // namespace
 
-Result<std::vector<Population>> Table::populations() const {
+Result<std::vector<Context>> Table::contexts() const {
   OPLAT_TRY(statement, impl_->database->prepare(
                            "SELECT device, setting, sum(1), sum(outcome = 'timing') FROM \"row\" "
                            "GROUP BY device, setting"));
-  std::vector<Population> all;
+  std::vector<Context> all;
   while (true) {
     OPLAT_TRY(line, statement.step());
     if (!line) return all;
@@ -107,9 +107,9 @@ Result<std::vector<Population>> Table::populations() const {
   }
 }
 
-Result<std::vector<PopulationOutline>> Table::population_outlines() const {
+Result<std::vector<ContextOutline>> Table::context_outlines() const {
   Database& database = *impl_->database;
-  std::vector<PopulationOutline> all;
+  std::vector<ContextOutline> all;
   Pair at{kBeforeAllIds, kBeforeAllIds};
   while (true) {
     OPLAT_TRY(found, pair_after(database, at));
@@ -127,16 +127,16 @@ Result<std::vector<PopulationOutline>> Table::population_outlines() const {
   }
 }
 
-Result<Population> Table::population_of(DeviceId device, SettingId setting) const {
+Result<Context> Table::context_of(DeviceId device, SettingId setting) const {
   OPLAT_TRY(statement, impl_->database->prepare(
                            "SELECT ?1, coalesce(sum(1), 0), coalesce(sum(outcome = 'timing'), 0) "
                            "FROM \"row\" WHERE device = ?1 AND setting = ?2"));
   OPLAT_TRY(line, statement.add(device).add(setting).step());
-  if (!line) return Population{device, setting, 0, 0};
+  if (!line) return Context{device, setting, 0, 0};
   Cells cells(statement, "rows of device");
-  const Population population{device, setting, cells.count(1), cells.count(2)};
+  const Context context{device, setting, cells.count(1), cells.count(2)};
   OPLAT_CHECK(cells.status());
-  return population;
+  return context;
 }
 
 Result<Counts> Table::counts() const {

@@ -66,16 +66,16 @@ struct RowFilter {
   bool timed = false;  ///< only rows that hold a time
 };
 
-/// A (device, setting) pair under which rows stand, with their number.
-struct Population {
+/// A (device, setting) pair that has rows, with their number.
+struct Context {
   DeviceId device = 0;
   SettingId setting = 0;
   std::int64_t rows = 0;
   std::int64_t timings = 0;  ///< rows that hold a time
 };
 
-/// A (device, setting) pair under which rows stand, without their number.
-struct PopulationOutline {
+/// A (device, setting) pair that has rows, without their number.
+struct ContextOutline {
   DeviceId device = 0;
   SettingId setting = 0;
   bool timed = false;  ///< whether any row holds a time
@@ -155,11 +155,11 @@ class Table {
   // What is there.
   Result<std::vector<std::pair<DeviceId, Device>>> devices() const;
   Result<std::vector<std::pair<SettingId, Setting>>> settings() const;
-  Result<std::vector<Population>> populations() const;
+  Result<std::vector<Context>> contexts() const;
   /// The same pairs at a cost that does not grow with the number of rows.
-  Result<std::vector<PopulationOutline>> population_outlines() const;
-  /// Zero rows where none stand under this pair.
-  Result<Population> population_of(DeviceId device, SettingId setting) const;
+  Result<std::vector<ContextOutline>> context_outlines() const;
+  /// Zero rows if the pair has none.
+  Result<Context> context_of(DeviceId device, SettingId setting) const;
   /// Reads all rows of the pair.
   Result<Load> load_of_rows(DeviceId device, SettingId setting) const;
   Result<Load> load_of_models(DeviceId device, SettingId setting) const;

@@ -53,7 +53,8 @@ TEST_F(OnnxRuntime, TellsWhatItPutInFromWhatTheModelHas) {
   ASSERT_TRUE(blocked) << blocked.error().message;
   for (const auto& kernel : blocked->kernels) {
     const bool reorders = kernel.key.find(":Reorder") != std::string::npos;
-    EXPECT_EQ(kernel.put_in, reorders ? std::optional(true) : std::nullopt) << kernel.key;
+    EXPECT_EQ(kernel.inserted_by_runtime, reorders ? std::optional(true) : std::nullopt)
+        << kernel.key;
   }
   NETWORK_OR_SKIP(quantised, "tiny_int8");
   const auto int8 = plan(quantised);
@@ -61,7 +62,7 @@ TEST_F(OnnxRuntime, TellsWhatItPutInFromWhatTheModelHas) {
   std::size_t own = 0;
   for (const auto& kernel : int8->kernels) {
     if (kernel.key.find("antizeLinear/") == std::string::npos) continue;
-    EXPECT_EQ(kernel.put_in, false) << kernel.key;
+    EXPECT_EQ(kernel.inserted_by_runtime, false) << kernel.key;
     ++own;
   }
   EXPECT_GT(own, 0U);

@@ -50,7 +50,7 @@ void take(LutAnswer& answer, const predict::KernelPrediction& kernel, double qua
   answer.why = kernel.why;
   if (!kernel.latency_ns || !kernel.sd_log) return;
   answer.us = *kernel.latency_ns / kAnswerNsPerUs;
-  answer.source = estimate::name(kernel.source);
+  answer.source = estimate::document_name(kernel.source);
   answer.sd_log = *kernel.sd_log;
   answer.group = kernel.group;
   answer.floor_us = kernel.floor_ns.value_or(0) / kAnswerNsPerUs;

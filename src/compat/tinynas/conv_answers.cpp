@@ -27,7 +27,7 @@ struct Best {
 
 ConvAnswer answer_from(const Best& best, const predict::KernelPrediction& kernel) {
   ConvAnswer answer;
-  answer.source = estimate::name(kernel.source);
+  answer.source = estimate::document_name(kernel.source);
   answer.why = kernel.why;
   if (!kernel.latency_ns || !kernel.sd_log) return answer;
   answer.ms = *kernel.latency_ns / kConvNsPerMs;

@@ -78,7 +78,7 @@ HoldOut at_random(const Lines& lines, const std::vector<Pattern>& patterns,
                   std::uint64_t seed) {
   HoldOut held;
   for (const Pattern& pattern : patterns) {
-    if (twin_axis ? pattern == Pattern{PatternKind::NoTwin, *twin_axis}
+    if (twin_axis ? pattern == Pattern{PatternKind::FlagUnseen, *twin_axis}
                   : pattern.kind == PatternKind::Grid)
       held.patterns.push_back(pattern);
   }
@@ -127,7 +127,7 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
         for (std::uint64_t fold = 0; fold < of_grid.tried; ++fold)
           all.push_back(at_random(lines, patterns, std::nullopt, fold, of_grid.count, seed));
         break;
-      case PatternKind::NoTwin:
+      case PatternKind::FlagUnseen:
         for (std::uint64_t fold = 0; fold < of_twins.tried; ++fold)
           all.push_back(at_random(lines, patterns, pattern.axis, fold, of_twins.count, seed + 1));
         break;
@@ -137,7 +137,7 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
           all.push_back(at_levels(lines, {pattern, {PatternKind::Shape, 0}}, {inner.back()}));
         }
         break;
-      case PatternKind::Pair: {
+      case PatternKind::TwoAxes: {
         base::Random random(seed);
         for (std::size_t tries = 0, found = 0;
              tries < 50 && found < kPairsTried && inner.size() > 1; ++tries) {
@@ -149,7 +149,7 @@ std::vector<HoldOut> hold_outs(const Lines& lines, const std::vector<Pattern>& p
         }
         break;
       }
-      case PatternKind::Beyond: {
+      case PatternKind::Extrapolated: {
         std::vector<double> sorted(work.begin(), work.end());
         std::sort(sorted.begin(), sorted.end());
         const double limit = sorted[static_cast<std::size_t>(

@@ -58,7 +58,7 @@ std::array<float, kTileCount> waves_of(const ir::Description& description, const
 
 /// The patterns in which most questions come.
 bool is_common(const Pattern& pattern) {
-  return pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::NoTwin;
+  return pattern.kind == PatternKind::Grid || pattern.kind == PatternKind::FlagUnseen;
 }
 
 /// Models of whole levels held out learn fewer trees: how far answers are off hardly depends on the
@@ -80,12 +80,12 @@ int trees_of(const Pattern& pattern, std::size_t sites, double effort) {
 float default_shape_share(PatternKind kind) {
   switch (kind) {
     case PatternKind::Grid:
-    case PatternKind::NoTwin:
+    case PatternKind::FlagUnseen:
       return 0;
     case PatternKind::Level:
-    case PatternKind::Pair:
+    case PatternKind::TwoAxes:
       return 0.4F;
-    case PatternKind::Beyond:
+    case PatternKind::Extrapolated:
       return 0.5F;
     case PatternKind::Shape:
     case PatternKind::Sparse:
@@ -99,13 +99,13 @@ float default_spread(PatternKind kind) {
   switch (kind) {
     case PatternKind::Grid:
       return 0.05F;
-    case PatternKind::NoTwin:
+    case PatternKind::FlagUnseen:
       return 0.06F;
     case PatternKind::Level:
       return 0.1F;
-    case PatternKind::Pair:
+    case PatternKind::TwoAxes:
       return 0.15F;
-    case PatternKind::Beyond:
+    case PatternKind::Extrapolated:
       return 0.2F;
     case PatternKind::Shape:
     case PatternKind::Sparse:
@@ -122,16 +122,16 @@ SpreadOptions spread_options(PatternKind kind, std::uint64_t seed) {
   options.seed = seed;
   switch (kind) {
     case PatternKind::Grid:
-    case PatternKind::NoTwin:
+    case PatternKind::FlagUnseen:
       options.trees = 80;
       options.max_leaves = 31;
       break;
-    case PatternKind::Beyond:
+    case PatternKind::Extrapolated:
       options.trees = 80;
       options.feature_fraction = 0.5;
       break;
     case PatternKind::Level:
-    case PatternKind::Pair:
+    case PatternKind::TwoAxes:
     case PatternKind::Shape:
     case PatternKind::Sparse:
       break;
@@ -165,7 +165,7 @@ std::array<float, 3> distances_of(const Pattern& pattern, const NeighbourLayout&
     return {std::abs(at[L::kLowDistance]), std::abs(at[L::kHighDistance]),
             std::abs(at[L::kOwnError])};
   }
-  if (pattern.kind != PatternKind::Beyond) return {kNone, kNone, kNone};
+  if (pattern.kind != PatternKind::Extrapolated) return {kNone, kNone, kNone};
   float nearest = kNone, farthest = kNone, least = kNone, most = kNone;
   for (std::size_t axis = 0; axis < layout.axes; ++axis) {
     const float* const at = &around[layout.around(axis)];
@@ -332,7 +332,7 @@ Result<std::vector<Trial>> GridModel::try_out(const Sites& sites, const HoldOut&
     const auto point = seen.space_.place(description);
     if (!point) continue;
     Surroundings around = seen.lines_->around(*point);
-    if (const Pattern& of = held.patterns.front(); of.kind == PatternKind::NoTwin)
+    if (const Pattern& of = held.patterns.front(); of.kind == PatternKind::FlagUnseen)
       around[of.axis] = {};
     const PatternModel* model =
         part.model_of(pattern_at(*seen.lines_, *point, around, seen.patterns_));

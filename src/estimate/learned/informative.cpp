@@ -104,18 +104,18 @@ std::size_t size_of(const Points& points) { return static_cast<std::size_t>(poin
 
 }  // namespace
 
-std::vector<std::size_t> least_known(const SmoothKernel& kernel, const Points& known,
-                                     const Points& candidates, std::size_t count) {
+std::vector<std::size_t> choose_least_certain(const SmoothKernel& kernel, const Points& known,
+                                              const Points& candidates, std::size_t count) {
   Unknown unknown(kernel, known, candidates, std::min(count, size_of(candidates)));
   return greedily(
       size_of(candidates), count, [&]() -> const VectorXf& { return unknown.left(); },
       [&](Index best) { unknown.know(best); });
 }
 
-std::vector<std::size_t> most_telling(const SmoothKernel& kernel, const Points& known,
-                                      const Points& candidates, const Points& asked,
-                                      std::span<const float> weights, std::size_t count,
-                                      std::span<const float> costs) {
+std::vector<std::size_t> choose_most_informative(const SmoothKernel& kernel, const Points& known,
+                                                 const Points& candidates, const Points& asked,
+                                                 std::span<const float> weights, std::size_t count,
+                                                 std::span<const float> costs) {
   Unknown unknown(kernel, known, candidates, std::min(count, size_of(candidates)));
   MatrixXf shared = unknown.shared_with(asked);
   for (Index i = 0; i < asked.size(); ++i)

@@ -13,18 +13,18 @@ namespace oplat::estimate {
 /// `count` candidates, each the one whose value is least known given the rows known and those
 /// chosen before it (a Cholesky decomposition, pivoted by what is left of the variance; D. MacKay,
 /// "Information-based objective functions for active data selection", Neural Computation 4, 1992).
-std::vector<std::size_t> least_known(const SmoothKernel& kernel, const Points& known,
-                                     const Points& candidates, std::size_t count);
+std::vector<std::size_t> choose_least_certain(const SmoothKernel& kernel, const Points& known,
+                                              const Points& candidates, std::size_t count);
 
 /// `count` candidates, each the one that tells most about what will be asked: that takes most from
 /// the sum of the variances of `asked`, each times its weight (D. Cohn, "Neural network exploration
 /// using optimal experiment design", Neural Networks 9, 1996). It leaves the corners alone that
-/// least_known() begins with, so that few rows do for more questions; but when as many are chosen
-/// as are asked about, it serves these and no others. `costs`: of each candidate, by which its gain
-/// is divided; empty: all cost the same.
-std::vector<std::size_t> most_telling(const SmoothKernel& kernel, const Points& known,
-                                      const Points& candidates, const Points& asked,
-                                      std::span<const float> weights, std::size_t count,
-                                      std::span<const float> costs = {});
+/// choose_least_certain() begins with, so that few rows do for more questions; but when as many are
+/// chosen as are asked about, it serves these and no others. `costs`: of each candidate, by which
+/// its gain is divided; empty: all cost the same.
+std::vector<std::size_t> choose_most_informative(const SmoothKernel& kernel, const Points& known,
+                                                 const Points& candidates, const Points& asked,
+                                                 std::span<const float> weights, std::size_t count,
+                                                 std::span<const float> costs = {});
 
 }  // namespace oplat::estimate

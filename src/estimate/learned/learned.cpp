@@ -50,7 +50,7 @@ Estimate estimate_of(const LearnedAnswer& answer) {
   Estimate estimate;
   estimate.median_ns = std::exp(answer.log_ns);
   estimate.sd_log = std::min(answer.sd_log, kMaxSd);
-  const bool far = answer.pattern.kind >= PatternKind::Beyond || answer.outside > 0;
+  const bool far = answer.pattern.kind >= PatternKind::Extrapolated || answer.outside > 0;
   estimate.source = far ? Source::Learned : Source::Interpolated;
   // What no row says of one such kernel it says of none: they err together.
   estimate.group = answer.strange ? std::string(kExtrapolatedGroup)
@@ -87,13 +87,13 @@ std::string_view evidence(PatternKind kind) {
   switch (kind) {
     case PatternKind::Grid:
       return "between measured neighbours along several axes";
-    case PatternKind::NoTwin:
+    case PatternKind::FlagUnseen:
       return "between measured neighbours along several axes, but not with the same fused sum";
     case PatternKind::Level:
       return "between measured neighbours along one axis";
-    case PatternKind::Pair:
+    case PatternKind::TwoAxes:
       return "between measured levels of two axes";
-    case PatternKind::Beyond:
+    case PatternKind::Extrapolated:
       return "outside the range measured";
     case PatternKind::Shape:
       return "from its shape alone: no measured neighbour";

@@ -61,15 +61,15 @@ std::vector<Pattern> patterns_of(const Lines& lines, const NeighbourFeatures& fe
       const bool flag = lines.max_levels(axis) == 2;
       if (flag &&
           (features.typical()[axis] <= max_typical || features.errors()[axis] <= max_square)) {
-        patterns.push_back({PatternKind::NoTwin, static_cast<std::uint32_t>(axis)});
+        patterns.push_back({PatternKind::FlagUnseen, static_cast<std::uint32_t>(axis)});
       }
     }
     for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
       if (graded(lines, axis))
         patterns.push_back({PatternKind::Level, static_cast<std::uint32_t>(axis)});
     }
-    patterns.push_back({PatternKind::Pair, 0});
-    patterns.push_back({PatternKind::Beyond, 0});
+    patterns.push_back({PatternKind::TwoAxes, 0});
+    patterns.push_back({PatternKind::Extrapolated, 0});
   }
   patterns.push_back({PatternKind::Shape, 0});
   return patterns;
@@ -85,7 +85,7 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
   for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
     const Neighbours& n = around[axis];
     if (!graded(lines, axis)) {
-      const Pattern without{PatternKind::NoTwin, static_cast<std::uint32_t>(axis)};
+      const Pattern without{PatternKind::FlagUnseen, static_cast<std::uint32_t>(axis)};
       if (!holds(known, without)) continue;
       if (n.any()) {
         twin = true;
@@ -103,7 +103,7 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
   if (seen >= 2) {
     // At a corner of the grid no axis has levels on both sides; a measured twin there says more
     // than they would.
-    pattern = enclosed > 0 || twin ? on_grid : Pattern{PatternKind::Beyond, 0};
+    pattern = enclosed > 0 || twin ? on_grid : Pattern{PatternKind::Extrapolated, 0};
   } else if (seen == 1) {
     pattern = {PatternKind::Level, static_cast<std::uint32_t>(last)};
   } else {
@@ -113,10 +113,10 @@ Pattern pattern_at(const Lines& lines, const Point& point, const Surroundings& a
         Point moved = point;
         moved.at[first] = level;
         if (!lines.along(moved, second).any()) continue;
-        pattern.kind = PatternKind::Pair;
+        pattern.kind = PatternKind::TwoAxes;
         break;
       }
-      if (pattern.kind == PatternKind::Pair) break;
+      if (pattern.kind == PatternKind::TwoAxes) break;
     }
   }
   return holds(known, pattern) ? pattern : Pattern{PatternKind::Shape, 0};
@@ -127,20 +127,20 @@ Blindfold blindfold_of(const Pattern& pattern, const Lines& lines, std::size_t t
   switch (pattern.kind) {
     case PatternKind::Grid:
       break;
-    case PatternKind::NoTwin:
+    case PatternKind::FlagUnseen:
       blindfold.lines = 1U << pattern.axis;
       break;
     case PatternKind::Level:
       blindfold.levels = 1U << pattern.axis;
       break;
-    case PatternKind::Pair: {
+    case PatternKind::TwoAxes: {
       const auto pairs = pairs_of(lines);
       if (pairs.empty()) break;
       const auto& [first, second] = pairs[turn % pairs.size()];
       blindfold.levels = (1U << first) | (1U << second);
       break;
     }
-    case PatternKind::Beyond:
+    case PatternKind::Extrapolated:
       blindfold.beyond = true;
       for (std::size_t axis = 0; axis < lines.axes(); ++axis) {
         if (!graded(lines, axis)) blindfold.lines |= 1U << axis;

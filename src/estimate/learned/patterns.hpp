@@ -13,20 +13,20 @@
 namespace oplat::estimate {
 
 enum class PatternKind : std::uint8_t {
-  Grid,    ///< lines along most axes, levels on both sides or a twin measured
-  NoTwin,  ///< the same, but nothing along one flag
-  Level,   ///< one coordinate that was never measured: a line along its axis alone
-  Pair,    ///< two such coordinates: neither has a line, the levels around them have
-  Beyond,  ///< between no two levels, and no twin measured
-  Shape,   ///< no neighbour at all
-  Sparse,  ///< among scattered rows, which a SparseModel is for
+  Grid,          ///< lines along most axes, levels on both sides or a twin measured
+  FlagUnseen,    ///< the same, but nothing along one flag
+  Level,         ///< one coordinate that was never measured: a line along its axis alone
+  TwoAxes,       ///< two such coordinates: neither has a line, the levels around them have
+  Extrapolated,  ///< between no two levels, and no twin measured
+  Shape,         ///< no neighbour at all
+  Sparse,        ///< among scattered rows, which a SparseModel is for
 };
 /// "grid", "no twin", "level", "pair", "beyond", "shape", "sparse".
 std::string_view name(PatternKind kind);
 
 struct Pattern {
   PatternKind kind = PatternKind::Shape;
-  std::uint32_t axis = 0;  ///< of NoTwin and Level
+  std::uint32_t axis = 0;  ///< of FlagUnseen and Level
   friend bool operator==(const Pattern&, const Pattern&) = default;
 };
 

@@ -51,15 +51,16 @@ void tag_blocked_layout(const ir::Graph& graph, const plan::Device& device,
   }
 }
 
-/// Kernels bear the names of `nodes`; `put_in` has an entry for each of those.
-void tell_put_in(const std::vector<ir::NodeTitle>& nodes,
-                 const std::vector<std::optional<bool>>& put_in,
-                 std::vector<plan::PlanKernel>& kernels) {
+/// Kernels bear the names of `nodes`; `inserted_by_runtime` has an entry for each of those.
+void mark_inserted(const std::vector<ir::NodeTitle>& nodes,
+                   const std::vector<std::optional<bool>>& inserted_by_runtime,
+                   std::vector<plan::PlanKernel>& kernels) {
   std::unordered_map<std::string_view, std::optional<bool>> by_name;
-  for (std::size_t i = 0; i < nodes.size(); ++i) by_name.emplace(nodes[i].name, put_in[i]);
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    by_name.emplace(nodes[i].name, inserted_by_runtime[i]);
   for (plan::PlanKernel& kernel : kernels) {
     const auto at = by_name.find(kernel.name);
-    if (at != by_name.end()) kernel.put_in = at->second;
+    if (at != by_name.end()) kernel.inserted_by_runtime = at->second;
   }
 }
 
@@ -435,14 +436,16 @@ Result<plan::Plan> make_plan(const Api& api, const formats::onnx::Model& model,
   const RunInputs inputs{data, made_up};
   OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-plan"));
   OPLAT_TRY(optimized, optimise(api, model, options, folder.path()));
-  const std::vector<std::optional<bool>> put_in = ir::put_in(model.nodes(), optimized.nodes());
+  const std::vector<std::optional<bool>> inserted_by_runtime =
+      ir::inserted_by_runtime(model.nodes(), optimized.nodes());
   const std::size_t nodes = optimized.nodes().size();
   const std::vector<formats::onnx::NodeEnds> written = optimized.node_ends();
   OPLAT_TRY(executed, execute(api, optimized, inputs, options, folder.path()));
   tag_blocked_layout(executed.graph, this_device(), executed.runs);
   OPLAT_CHECK(record_values(api, optimized, executed.graph, inputs, options, executed.runs));
   OPLAT_TRY(kernels, plan::kernels_of(executed.graph, executed.runs));
-  if (optimized.nodes().size() == nodes) tell_put_in(optimized.nodes(), put_in, kernels);
+  if (optimized.nodes().size() == nodes)
+    mark_inserted(optimized.nodes(), inserted_by_runtime, kernels);
   const auto labels = node_labels(model.node_ends(), written, optimized.node_ends());
   for (plan::PlanKernel& kernel : kernels) {
     const auto label = labels.find(kernel.name);

@@ -253,30 +253,30 @@ Result<std::unique_ptr<Worker>> create_replay(const std::vector<std::string>& ar
   OPLAT_TRY(table, table::Table::open(choice.table, table::Mode::Read));
   OPLAT_TRY(devices, table.devices());
   OPLAT_TRY(settings, table.settings());
-  OPLAT_TRY(populations, table.populations());
+  OPLAT_TRY(contexts, table.contexts());
   std::map<table::DeviceId, table::Device> device_of(devices.begin(), devices.end());
   std::map<table::SettingId, table::Setting> setting_of(settings.begin(), settings.end());
-  const table::Population* main = nullptr;
-  for (const auto& population : populations) {
-    const auto device = device_of.find(population.device);
-    const auto setting = setting_of.find(population.setting);
+  const table::Context* main = nullptr;
+  for (const auto& context : contexts) {
+    const auto device = device_of.find(context.device);
+    const auto setting = setting_of.find(context.setting);
     if (device == device_of.end() || setting == setting_of.end()) continue;
     const bool fits = (!choice.device || device->second.name == *choice.device) &&
                       (!choice.runtime || setting->second.runtime == *choice.runtime) &&
                       (!choice.version || setting->second.version == *choice.version);
-    if (fits && (main == nullptr || population.timings > main->timings)) main = &population;
+    if (fits && (main == nullptr || context.timings > main->timings)) main = &context;
   }
   if (main == nullptr)
     return fail(Code::Input, "{}: holds no rows to replay under the device and runtime asked for",
                 choice.table);
   const table::Setting& first = setting_of.at(main->setting);
   std::vector<std::pair<table::SettingId, table::Setting>> answered{{main->setting, first}};
-  for (const auto& population : populations) {
-    const auto setting = setting_of.find(population.setting);
-    const bool beside = population.device == main->device && population.setting != main->setting &&
+  for (const auto& context : contexts) {
+    const auto setting = setting_of.find(context.setting);
+    const bool beside = context.device == main->device && context.setting != main->setting &&
                         setting != setting_of.end() && setting->second.runtime == first.runtime &&
                         setting->second.version == first.version;
-    if (beside) answered.emplace_back(population.setting, setting->second);
+    if (beside) answered.emplace_back(context.setting, setting->second);
   }
   return std::make_unique<ReplayWorker>(std::move(table), device_of.at(main->device), main->device,
                                         std::move(answered));

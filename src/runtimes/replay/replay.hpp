@@ -12,7 +12,7 @@
 
 namespace oplat::runtimes {
 
-/// Arguments: TABLE [device=NAME] [runtime=NAME] [version=VERSION]. Speaks for the population of
+/// Arguments: TABLE [device=NAME] [runtime=NAME] [version=VERSION]. Speaks for the context of
 /// the table that holds the most times among those that fit, and for the settings of the same
 /// device, runtime and version with it. Never invents: what the table lacks is Unsupported.
 Result<std::unique_ptr<Worker>> create_replay(const std::vector<std::string>& arguments);

@@ -139,7 +139,7 @@ TEST(Endings, ATableIsListedByItsPath) {
   test::SmallTable small;
   small.row(small.device(), small.setting(), test::kCopy250, std::nullopt, test::timing(1000));
   const std::string path = small.table().path().string();
-  EXPECT_EQ(test::must(table_info(path)).populations.size(), 1U);
+  EXPECT_EQ(test::must(table_info(path)).contexts.size(), 1U);
   const report::RowListing rows = test::must(table_rows(path));
   ASSERT_EQ(rows.rows.size(), 1U);
   EXPECT_EQ(rows.rows[0].row.row.key, test::kCopy250);

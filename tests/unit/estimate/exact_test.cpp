@@ -302,17 +302,17 @@ TEST_F(ExactTest, SamplesSayTheirState) {
   EXPECT_EQ(states.at(4000), 0U) << "the only one of its key";
 }
 
-TEST_F(ExactTest, TheChainAsksPhysicsLastAndOnlyIfTold) {
+TEST_F(ExactTest, TheChainAsksTheRooflineLastAndOnlyIfTold) {
   row(test::kCopy250, std::nullopt, timing(1000));
   const Query queries[] = {{test::kCopy250, 0.0}, {test::kCopy1000, 0.0}};
   std::optional<Estimate> answers[2];
   must(estimate_all(must(make_chain(source(), {})), queries, answers));
   EXPECT_EQ(answers[0]->source, Source::Measured);
   EXPECT_FALSE(answers[1]);
-  must(estimate_all(must(make_chain(source(), {.physics = true})), queries, answers));
+  must(estimate_all(must(make_chain(source(), {.roofline = true})), queries, answers));
   EXPECT_EQ(answers[0]->source, Source::Measured);
   ASSERT_TRUE(answers[1]);
-  EXPECT_EQ(answers[1]->source, Source::Physics);
+  EXPECT_EQ(answers[1]->source, Source::Roofline);
 }
 
 }  // namespace

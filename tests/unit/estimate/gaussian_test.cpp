@@ -283,7 +283,8 @@ TEST(LeastKnown, EachChoiceHasTheMostVarianceLeft) {
                            candidates.points.slices.end());
   all.y.resize(18, 0);
   std::vector<bool> taken(12, false);
-  for (const std::size_t chosen : least_known(kernel, known.points, candidates.points, 5)) {
+  for (const std::size_t chosen :
+       choose_least_certain(kernel, known.points, candidates.points, 5)) {
     ASSERT_LT(chosen, 12U);
     EXPECT_FALSE(taken[chosen]);
     double most = 0;
@@ -296,7 +297,7 @@ TEST(LeastKnown, EachChoiceHasTheMostVarianceLeft) {
     taken[chosen] = true;
     from.push_back(6 + static_cast<Index>(chosen));
   }
-  EXPECT_EQ(least_known(kernel, known.points, candidates.points, 50).size(), 12U);
+  EXPECT_EQ(choose_least_certain(kernel, known.points, candidates.points, 50).size(), 12U);
 }
 
 TEST(MostTelling, EachChoiceLeavesTheLeastVarianceOfWhatIsAsked) {
@@ -321,7 +322,7 @@ TEST(MostTelling, EachChoiceLeavesTheLeastVarianceOfWhatIsAsked) {
   };
   std::vector<bool> taken(12, false);
   for (const std::size_t chosen :
-       most_telling(kernel, known.points, candidates.points, asked.points, weights, 5)) {
+       choose_most_informative(kernel, known.points, candidates.points, asked.points, weights, 5)) {
     ASSERT_LT(chosen, 12U);
     EXPECT_FALSE(taken[chosen]);
     const auto with = [&](std::size_t candidate) {
@@ -337,8 +338,10 @@ TEST(MostTelling, EachChoiceLeavesTheLeastVarianceOfWhatIsAsked) {
     taken[chosen] = true;
     from.push_back(6 + static_cast<Index>(chosen));
   }
-  EXPECT_EQ(most_telling(kernel, known.points, candidates.points, asked.points, weights, 50).size(),
-            12U);
+  EXPECT_EQ(
+      choose_most_informative(kernel, known.points, candidates.points, asked.points, weights, 50)
+          .size(),
+      12U);
 }
 
 TEST(Scaler, ColumnsThatVaryGetMeanNoughtAndDeviationOne) {

@@ -34,27 +34,28 @@ TEST(PutIn, WhatTheModelDoesNotKnowByNameIsTheRuntimes) {
                            {"", "Cast", "own"},
                            {"", "FusedConv", "conv"},
                            {"com.microsoft.nchwc", "ReorderInput", "r"}};
-  EXPECT_THAT(put_in(model, executed), ElementsAre(true, false, kNothing, true));
-  EXPECT_THAT(put_in(Titles{}, executed), ElementsAre(true, true, kNothing, true));
-  EXPECT_TRUE(put_in(model, Titles{}).empty());
+  EXPECT_THAT(inserted_by_runtime(model, executed), ElementsAre(true, false, kNothing, true));
+  EXPECT_THAT(inserted_by_runtime(Titles{}, executed), ElementsAre(true, true, kNothing, true));
+  EXPECT_TRUE(inserted_by_runtime(model, Titles{}).empty());
 }
 
 TEST(PutIn, AMovedNodeIsTheModelsAsOftenAsTheModelLacksOne) {
   const Titles model = {{"", "Transpose", "a"}, {"", "Transpose", "b"}, {"", "Cast", "c"}};
   const Titles executed = {
       {"", "Transpose", "a"}, {"", "Transpose", "pushed"}, {"", "Transpose", "further"}};
-  EXPECT_THAT(put_in(model, executed), ElementsAre(false, false, true));
+  EXPECT_THAT(inserted_by_runtime(model, executed), ElementsAre(false, false, true));
 }
 
 TEST(PutIn, ANameOfAnotherOperatorSaysNothing) {
-  EXPECT_THAT(put_in(Titles{{"", "Relu", "x"}}, Titles{{"", "Cast", "x"}}), ElementsAre(true));
+  EXPECT_THAT(inserted_by_runtime(Titles{{"", "Relu", "x"}}, Titles{{"", "Cast", "x"}}),
+              ElementsAre(true));
 }
 
 TEST(PutIn, NodesWithoutNamesAreTheModels) {
   const Titles model = {{"", "Transpose", ""}, {"", "Transpose", ""}};
   const Titles executed = {
       {"", "Transpose", ""}, {"", "Transpose", "moved"}, {"", "Transpose", "new"}};
-  EXPECT_THAT(put_in(model, executed), ElementsAre(false, false, true));
+  EXPECT_THAT(inserted_by_runtime(model, executed), ElementsAre(false, false, true));
 }
 
 }  // namespace

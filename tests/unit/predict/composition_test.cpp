@@ -261,7 +261,7 @@ TEST_F(CompositionTest, WhatWorksOnASequenceCostsADispatchAndSaysSo) {
   small_.empty_call(device_, setting_, 900);
   const Prediction p = must(ask(plan({{"n0", split, 1}, {"n1", test::kCopy1000, 1}})));
   ASSERT_TRUE(p.latency_ns);
-  EXPECT_EQ(p.kernels[0].source, Source::Physics);
+  EXPECT_EQ(p.kernels[0].source, Source::Roofline);
   EXPECT_GE(*p.kernels[0].latency_ns, 200);
   EXPECT_LT(*p.kernels[0].latency_ns, 2000);
   EXPECT_THAT(p.kernels[0].why, HasSubstr("sequence"));
@@ -448,18 +448,18 @@ TEST_F(CompositionTest, MissingZeroLeavesThemOutAndSaysSo) {
   EXPECT_TRUE(require_complete(p));
 }
 
-TEST_F(CompositionTest, MissingPhysicsAnswersWithAWideSpread) {
+TEST_F(CompositionTest, TheRooflineAnswersWithAWideSpread) {
   row(test::kCopy250, 1000);
   const Prediction p = must(
       ask(plan({{"a", test::kCopy250, 1}, {"b", test::kCopy1000, 1}}), MissingPolicy::Roofline));
   // One row of 2000 bytes in 1000 ns: overhead 1000 ns, 2 bytes/ns, bound 2000 ns, scale 1/2; so
   // 8000 bytes take (1000 + 4000) / 2.
   EXPECT_NEAR(p.kernels[1].latency_ns.value(), 2500, 1e-6);
-  EXPECT_EQ(p.kernels[1].source, Source::Physics);
+  EXPECT_EQ(p.kernels[1].source, Source::Roofline);
   EXPECT_EQ(p.kernels[1].sd_log, 1.0);
   EXPECT_NEAR(p.latency_ns.value(), 3500, 1e-6);
   EXPECT_THAT(p.missing, IsEmpty());
-  EXPECT_NEAR(p.coverage.time.at(Source::Physics), 2500.0 / 3500.0, 1e-12);
+  EXPECT_NEAR(p.coverage.time.at(Source::Roofline), 2500.0 / 3500.0, 1e-12);
 }
 
 TEST_F(CompositionTest, WhatIsEstimatedFromRowsOfABusyMachineSaysSo) {
@@ -484,7 +484,7 @@ TEST_F(CompositionTest, WhatIsEstimatedFromRowsOfABusyMachineSaysSo) {
       Contains(HasSubstr("1 of its kernels is estimated from rows of which more than a third")));
 }
 
-TEST_F(CompositionTest, PhysicsCannotAnswerUnknownSizes) {
+TEST_F(CompositionTest, TheRooflineCannotAnswerUnknownSizes) {
   row(test::kCopy250, 1000);
   const char* unknown = "test:copy{}(f32[?])->(f32[?])";
   const Prediction p = must(ask(plan({{"b", unknown, 1}}), MissingPolicy::Roofline));

@@ -364,7 +364,7 @@ TEST(Uncertainty, GroupsAreApartAndAddUpToTheSpreadOfThePrediction) {
 
 TEST(Uncertainty, RemedyDependsOnSourceAndPrecision) {
   KernelPrediction guessed = kernel_of(test::kCopy4000, 1000, 0.01);
-  guessed.source = Source::Physics;
+  guessed.source = Source::Roofline;
   const Uncertainty u = diagnose(prediction_of({kernel_of(test::kCopy250, 1000, 0.03), guessed,
                                                 kernel_of(test::kCopy1000, 1000, 0.02)}),
                                  {}, ir::Catalogue::own())
@@ -410,12 +410,12 @@ TEST(Movement, SumsCountExecutionsAndShareTheWholeTime) {
   const auto sums = diagnose(p, {}, ir::Catalogue::own()).movement;
   ASSERT_EQ(sums.size(), 2U);
   EXPECT_EQ(sums[0].movement, ir::Movement::Reorder);
-  EXPECT_EQ(sums[0].put_in, true);
+  EXPECT_EQ(sums[0].inserted_by_runtime, true);
   EXPECT_EQ(sums[0].kernels, 4);
   EXPECT_EQ(sums[0].time_ns, 4000);
   EXPECT_DOUBLE_EQ(sums[0].time_share.value(), 0.4);
   EXPECT_EQ(sums[1].movement, ir::Movement::Cast);
-  EXPECT_EQ(sums[1].put_in, std::nullopt);
+  EXPECT_EQ(sums[1].inserted_by_runtime, std::nullopt);
   EXPECT_DOUBLE_EQ(sums[1].time_share.value(), 0.1);
   p.latency_ns.reset();  // kernels are missing: shares of what is known
   p.composition.c0_ns = 10000;
@@ -426,17 +426,17 @@ TEST(Movement, SumsAreApartByWhoseTheKernelsAre) {
   const char* cast = "Cast/13{to=10}(f32[1])->(f16[1])";
   Prediction p = prediction_of(
       {kernel_of(cast, 500), kernel_of(cast, 500, 0.02, 2), kernel_of(cast, 500, 0.02, 3)});
-  p.kernels[0].put_in = true;
-  p.kernels[1].put_in = false;
+  p.kernels[0].inserted_by_runtime = true;
+  p.kernels[1].inserted_by_runtime = false;
   const Diagnosis diagnosis = diagnose(p, {}, ir::Catalogue::own());
   ASSERT_EQ(diagnosis.movement.size(), 3U);
-  EXPECT_EQ(diagnosis.movement[0].put_in, std::nullopt);
+  EXPECT_EQ(diagnosis.movement[0].inserted_by_runtime, std::nullopt);
   EXPECT_EQ(diagnosis.movement[0].kernels, 3);
-  EXPECT_EQ(diagnosis.movement[1].put_in, false);
+  EXPECT_EQ(diagnosis.movement[1].inserted_by_runtime, false);
   EXPECT_EQ(diagnosis.movement[1].kernels, 2);
-  EXPECT_EQ(diagnosis.movement[2].put_in, true);
+  EXPECT_EQ(diagnosis.movement[2].inserted_by_runtime, true);
   EXPECT_EQ(diagnosis.movement[2].kernels, 1);
-  EXPECT_EQ(diagnosis.kernels[0].put_in, true);
+  EXPECT_EQ(diagnosis.kernels[0].inserted_by_runtime, true);
 }
 
 TEST(Names, OfBoundsAndRemedies) {

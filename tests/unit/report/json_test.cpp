@@ -110,7 +110,7 @@ TEST(PredictionJson, InsertedTellsWhatOnlyARuntimePutsIn) {
                                {"time_share", 0.5}}));
   EXPECT_EQ(inserted[1]["kind"], "cast");
   EXPECT_TRUE(inserted[1]["by_runtime"].is_null());
-  p.kernels[1].put_in = false;
+  p.kernels[1].inserted_by_runtime = false;
   const json told = json::parse(rendered("json", p));
   EXPECT_EQ(told["inserted"][1]["by_runtime"], false);
   EXPECT_EQ(told["kernels"][0]["by_runtime"], true);

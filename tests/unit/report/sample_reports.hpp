@@ -23,12 +23,12 @@ inline predict::Prediction sample_prediction() {
   p.reuse_bytes = 2048;
   p.composition.c0_ns = 1e6;
   p.composition.n_kernels = 4;
-  p.coverage.time = {{Source::Measured, 0.5}, {Source::Physics, 5.0 / 12}, {Source::Free, 0}};
+  p.coverage.time = {{Source::Measured, 0.5}, {Source::Roofline, 5.0 / 12}, {Source::Free, 0}};
   p.coverage.overhead = 1.0 / 12;
-  p.coverage.count = {{Source::Measured, 3}, {Source::Physics, 1}, {Source::Free, 1}};
+  p.coverage.count = {{Source::Measured, 3}, {Source::Roofline, 1}, {Source::Free, 1}};
   p.kernels = {
       {"conv, \"first\"", kCopy250, 3, 2e6, 0.02, Source::Measured, "measured", "row 1"},
-      {"gemm", kCopy1000, 1, 5e6, 1.0, Source::Physics, "physics",
+      {"gemm", kCopy1000, 1, 5e6, 1.0, Source::Roofline, "physics",
        "roofline of 2 rows, bytes only"},
       {"view", kReshape, 1, 0, 0, Source::Free, "free", "a view: the runtime moves nothing"},
   };

@@ -133,7 +133,7 @@ TEST(Text, PredictionSaysWhatMakesItUnsureAndWhatToDo) {
   // Parts of the spread: 0.01 of the measured kernel, 0.41667 of the guessed one, 0.05 of the
   // composition.
   EXPECT_THAT(text, HasSubstr("shares of the variance: kernels 97.3 %, composition 2.7 %\n"));
-  EXPECT_THAT(text, HasSubstr("97.2 %  100.0 %      1  physics   measure  gemm"));
+  EXPECT_THAT(text, HasSubstr("97.2 %  100.0 %      1  roofline  measure  gemm"));
   EXPECT_THAT(text, HasSubstr(" 0.1 %    2.0 %      3  measured  nothing  conv, \"first\""));
   EXPECT_THAT(text, HasSubstr("a narrower interval needs the kernels above measured: oplat profile "
                               "--model net.onnx --table t.oplat\n"));
@@ -180,10 +180,10 @@ TEST(Text, WhoseDataMovementIsIsSaidWhereItIsKnown) {
   EXPECT_THAT(text,
               HasSubstr("\ndata movement inserted by the runtime: 3 layout reorders (50.0 %)\n"));
   EXPECT_THAT(text, HasSubstr("\ndata movement of unknown origin: 1 cast (41.7 %)\n"));
-  p.kernels[1].put_in = true;
+  p.kernels[1].inserted_by_runtime = true;
   EXPECT_THAT(rendered("text", p), HasSubstr("\ndata movement inserted by the runtime: 3 layout "
                                              "reorders (50.0 %), 1 cast (41.7 %)\n"));
-  p.kernels[1].put_in = false;
+  p.kernels[1].inserted_by_runtime = false;
   EXPECT_THAT(rendered("text", p),
               HasSubstr("\ndata movement of the model itself: 1 cast (41.7 %)\n"));
 }

@@ -143,7 +143,7 @@ TEST(MessagesTest, PlanRoundTrip) {
     for (std::int64_t i = 0; i < count; ++i) {
       plan.kernels.push_back(
           {any_text(), "Mul/14{}(f32[1,64,56,56],&0)->(&0)", any_integer(1, 99)});
-      if (i > 0) plan.kernels.back().put_in = i % 2 == 0;
+      if (i > 0) plan.kernels.back().inserted_by_runtime = i % 2 == 0;
     }
     const auto back = decode_plan(wire(encode(plan)));
     ASSERT_TRUE(back) << back.error().message;

@@ -221,7 +221,7 @@ TEST_F(ReplayTest, PlansAndModelsByFileName) {
   EXPECT_TRUE(std::holds_alternative<table::Unsupported>(*worker_->open(model)));
 }
 
-TEST_F(ReplayTest, ArgumentsChooseThePopulation) {
+TEST_F(ReplayTest, ArgumentsChooseTheContext) {
   const auto phone = create_replay({path_, "device=phone"});
   ASSERT_TRUE(phone) << phone.error().message;
   EXPECT_EQ((*phone)->hello()->device.name, "phone");

@@ -102,7 +102,7 @@ class Schema1Test : public TableTest {
     EXPECT_EQ(counts.plans, 1);
     EXPECT_TRUE(must(table.foreign_files()).empty());
     std::size_t rows = 0;
-    for (const PopulationOutline& pair : must(table.population_outlines())) {
+    for (const ContextOutline& pair : must(table.context_outlines())) {
       rows += must(table.rows_beside(pair.device, pair.setting, "lut")).size();
     }
     EXPECT_EQ(rows, 12U);
@@ -120,7 +120,7 @@ TEST_F(Schema1Test, IsMigratedForWritingAndKept) {
   {
     Table table = must_open(file(), Mode::Write);
     expect_content(table);
-    const auto pair = must(table.population_outlines()).at(0);
+    const auto pair = must(table.context_outlines()).at(0);
     const ForeignFile foreign{"# head\n", {{kRelu, Failed{"-1"}, "\n", "text\n"}}, ""};
     const FileId id = must(table.add_foreign(pair.device, pair.setting,
                                              {"test", "a.txt", base::hash128("a")}, foreign));
@@ -157,7 +157,8 @@ class Schema2Test : public TableTest {
     const auto plans = must(table.plans());
     ASSERT_EQ(plans.size(), 1U);
     EXPECT_EQ(plans[0].kernels.size(), 10U);
-    for (const PlanKernel& kernel : plans[0].kernels) EXPECT_EQ(kernel.put_in, std::nullopt);
+    for (const PlanKernel& kernel : plans[0].kernels)
+      EXPECT_EQ(kernel.inserted_by_runtime, std::nullopt);
   }
 };
 
@@ -183,9 +184,9 @@ TEST_F(Schema2Test, IsMigratedForWritingAndKept) {
                          {{"a", kRelu, 1, true}, {"b", kAdd, 2, false}, {"c", kAdd, 1}}}));
     const auto plan = must(table.find_plan("plan-1"));
     ASSERT_TRUE(plan);
-    EXPECT_EQ(plan->kernels[0].put_in, true);
-    EXPECT_EQ(plan->kernels[1].put_in, false);
-    EXPECT_EQ(plan->kernels[2].put_in, std::nullopt);
+    EXPECT_EQ(plan->kernels[0].inserted_by_runtime, true);
+    EXPECT_EQ(plan->kernels[1].inserted_by_runtime, false);
+    EXPECT_EQ(plan->kernels[2].inserted_by_runtime, std::nullopt);
   }
   EXPECT_EQ(read_bytes(file().string() + ".schema2"), before);
   EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), std::to_string(kSchemaVersion));

@@ -502,7 +502,7 @@ TEST_F(RoundTrip, ValuesThatNoTableMayHoldAreRefusedBeforeTheyAreWritten) {
   EXPECT_EQ(must(table.counts()).rows(), 0);
 }
 
-TEST_F(RoundTrip, CountsAndPopulations) {
+TEST_F(RoundTrip, CountsAndContexts) {
   fill();
   {
     Table table = must_open(file(), Mode::Write);
@@ -530,19 +530,19 @@ TEST_F(RoundTrip, CountsAndPopulations) {
                         .fits = 0};
   EXPECT_EQ(must(table.counts()), expected);
   EXPECT_EQ(expected.rows(), 5);
-  const auto populations = must(table.populations());
-  ASSERT_EQ(populations.size(), 2U);
-  EXPECT_EQ(populations[0].setting, 1);
-  EXPECT_EQ(populations[0].rows, 4);
-  EXPECT_EQ(populations[0].timings, 1);
-  EXPECT_EQ(populations[1].rows, 1);
-  EXPECT_EQ(populations[1].timings, 1);
+  const auto contexts = must(table.contexts());
+  ASSERT_EQ(contexts.size(), 2U);
+  EXPECT_EQ(contexts[0].setting, 1);
+  EXPECT_EQ(contexts[0].rows, 4);
+  EXPECT_EQ(contexts[0].timings, 1);
+  EXPECT_EQ(contexts[1].rows, 1);
+  EXPECT_EQ(contexts[1].timings, 1);
   EXPECT_TRUE(must(table.integrity()).empty());
 }
 
 TEST_F(RoundTrip, OutlinesNameEveryPairWithRowsAndWhetherOneIsTimed) {
   Table table = must_open(file(), Mode::Create);
-  EXPECT_TRUE(must(table.population_outlines()).empty());
+  EXPECT_TRUE(must(table.context_outlines()).empty());
   std::vector<DeviceId> devices;
   std::vector<SettingId> settings;
   for (const char* name : {"a", "b", "c"}) {
@@ -560,7 +560,7 @@ TEST_F(RoundTrip, OutlinesNameEveryPairWithRowsAndWhetherOneIsTimed) {
   must(table.put_row(devices[0], settings[2], std::nullopt, {kAdd, 1.0, "own", Failed{"f"}, {}}));
   must(table.put_row(devices[0], settings[1], std::nullopt, {kAdd, 1.0, "own", Failed{"f"}, {}}));
   must(table.put_row(devices[0], settings[1], std::nullopt, {kRelu, 1.0, "own", Skipped{"s"}, {}}));
-  const auto outlines = must(table.population_outlines());
+  const auto outlines = must(table.context_outlines());
   ASSERT_EQ(outlines.size(), 3U);
   const auto expect = [&](std::size_t index, DeviceId device, SettingId setting, bool timed) {
     EXPECT_EQ(outlines[index].device, device);
@@ -570,10 +570,10 @@ TEST_F(RoundTrip, OutlinesNameEveryPairWithRowsAndWhetherOneIsTimed) {
   expect(0, devices[0], settings[1], false);
   expect(1, devices[0], settings[2], true);
   expect(2, devices[2], settings[2], true);
-  const Population counted = must(table.population_of(devices[0], settings[2]));
+  const Context counted = must(table.context_of(devices[0], settings[2]));
   EXPECT_EQ(counted.rows, 2);
   EXPECT_EQ(counted.timings, 1);
-  EXPECT_EQ(must(table.population_of(devices[1], settings[0])).rows, 0);
+  EXPECT_EQ(must(table.context_of(devices[1], settings[0])).rows, 0);
 }
 
 }  // namespace

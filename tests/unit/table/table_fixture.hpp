@@ -166,8 +166,8 @@ class TableTest : public ::testing::Test {
 inline Status read_everything(const Table& table) {
   OPLAT_CHECK(table.devices());
   OPLAT_CHECK(table.settings());
-  OPLAT_CHECK(table.populations());
-  OPLAT_CHECK(table.population_outlines());
+  OPLAT_CHECK(table.contexts());
+  OPLAT_CHECK(table.context_outlines());
   OPLAT_CHECK(table.campaigns());
   OPLAT_CHECK(table.counts());
   std::vector<StoredRow> rows;

@@ -141,13 +141,13 @@ TEST(PatternTest, AQuestionIsNamedByWhatWasMeasuredAroundIt) {
   const Grid hole([](double a, double b, double c) { return !(a == 3 && b == 3 && c == 0); });
   EXPECT_EQ(hole.pattern(point_at(0, 3, 3, 0)).kind, PatternKind::Grid);
   const Grid two_holes([](double a, double b, double) { return !(a == 3 && b == 3); });
-  EXPECT_EQ(two_holes.pattern(point_at(0, 3, 3, 0)), (Pattern{PatternKind::NoTwin, 2}));
+  EXPECT_EQ(two_holes.pattern(point_at(0, 3, 3, 0)), (Pattern{PatternKind::FlagUnseen, 2}));
   const Grid no_row([](double a, double, double) { return a != 3; });
   EXPECT_EQ(no_row.pattern(point_at(0, 3, 3, 0)), (Pattern{PatternKind::Level, 0}));
   const Grid no_cross([](double a, double b, double) { return a != 3 && b != 3; });
-  EXPECT_EQ(no_cross.pattern(point_at(0, 3, 3, 0)).kind, PatternKind::Pair);
+  EXPECT_EQ(no_cross.pattern(point_at(0, 3, 3, 0)).kind, PatternKind::TwoAxes);
   const Grid no_corner([](double a, double b, double) { return !(a == 5 && b == 5); });
-  EXPECT_EQ(no_corner.pattern(point_at(0, 5, 5, 0)).kind, PatternKind::Beyond);
+  EXPECT_EQ(no_corner.pattern(point_at(0, 5, 5, 0)).kind, PatternKind::Extrapolated);
   const Grid twin_at_corner(
       [](double a, double b, double c) { return !(a == 5 && b == 5 && c == 0); });
   EXPECT_EQ(twin_at_corner.pattern(point_at(0, 5, 5, 0)).kind, PatternKind::Grid)
@@ -174,10 +174,10 @@ TEST(PatternTest, ABlindfoldHidesWhatTheQuestionsOfThePatternCannotSee) {
   };
   EXPECT_EQ(seen(blindfold_of({PatternKind::Grid, 0}, grid.lines, 0)),
             (std::set<std::size_t>{0, 1, 2}));
-  EXPECT_EQ(seen(blindfold_of({PatternKind::NoTwin, 2}, grid.lines, 0)),
+  EXPECT_EQ(seen(blindfold_of({PatternKind::FlagUnseen, 2}, grid.lines, 0)),
             (std::set<std::size_t>{0, 1}));
   EXPECT_EQ(seen(blindfold_of({PatternKind::Level, 1}, grid.lines, 0)), (std::set<std::size_t>{1}));
-  EXPECT_TRUE(seen(blindfold_of({PatternKind::Pair, 0}, grid.lines, 0)).empty());
+  EXPECT_TRUE(seen(blindfold_of({PatternKind::TwoAxes, 0}, grid.lines, 0)).empty());
   EXPECT_TRUE(seen(blindfold_of({PatternKind::Shape, 0}, grid.lines, 0)).empty());
 }
 

@@ -21,15 +21,15 @@ struct Roofline {
   double bytes_per_ns = 0;  ///< the most that any row achieved
   /// median of time / bound over the rows: how far off the roof they typically are
   double scale = 1;
-  double sd_log = 0;  ///< of log(time / (scale * bound)) over the rows, at least kPhysicsSd
+  double sd_log = 0;  ///< of log(time / (scale * bound)) over the rows, at least kRooflineSd
   std::int64_t rows = 0;
   friend bool operator==(const Roofline&, const Roofline&) = default;
 };
 
 /// A roofline knows no algorithm and no cache: a factor of two either way is ordinary.
-inline constexpr double kPhysicsSd = 0.7;
+inline constexpr double kRooflineSd = 0.7;
 /// Without a formula for the operations only the bytes bound the time.
-inline constexpr double kPhysicsBytesOnlySd = 1.0;
+inline constexpr double kRooflineBytesOnlySd = 1.0;
 /// A table of large kernels only says nothing about dispatch; no runtime known needs more than
 /// this.
 inline constexpr double kMaxOverheadNs = 10'000;
@@ -43,7 +43,7 @@ std::optional<Estimate> estimate_roofline(const Roofline& roofline, const ir::Ke
 
 /// Learns a roofline from the samples. nullptr where fit_roofline() finds none: such a table leaves
 /// missing kernels missing. `catalogue` must outlive the estimator.
-std::unique_ptr<Estimator> make_physics(std::span<const Sample> samples,
-                                        const ir::Catalogue& catalogue);
+std::unique_ptr<Estimator> make_roofline(std::span<const Sample> samples,
+                                         const ir::Catalogue& catalogue);
 
 }  // namespace oplat::estimate

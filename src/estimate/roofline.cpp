@@ -6,7 +6,7 @@
 /// peak rate, bytes / peak bandwidth). The rates are those that rows reached, and the typical ratio
 /// of rows to this bound is the answer, with their scatter as a wide spread. It is the last link of
 /// the chain, and used only on request (--missing roofline).
-#include "estimate/physics.hpp"
+#include "estimate/roofline.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -49,13 +49,13 @@ double bound_ns(const Roofline& roofline, const RooflinePoint& point) {
   return roofline.overhead_ns + ns;
 }
 
-class Physics final : public Estimator {
+class RooflineEstimator final : public Estimator {
  public:
-  Physics(const Roofline& roofline, const ir::Catalogue& catalogue)
+  RooflineEstimator(const Roofline& roofline, const ir::Catalogue& catalogue)
       : roofline_(roofline), catalogue_(catalogue) {}
 
  private:
-  std::string_view do_name() const override { return "physics"; }
+  std::string_view do_name() const override { return "roofline"; }
   Status do_estimate(std::span<const Query> queries,
                      std::span<std::optional<Estimate>> answers) const override {
     for (std::size_t i = 0; i < queries.size(); ++i) {
@@ -102,7 +102,7 @@ std::optional<Roofline> fit_roofline(std::span<const Sample> samples,
   double squares = 0;
   for (const double ratio : ratios) squares += std::pow(ratio - middle, 2);
   roofline.scale = std::exp(middle);
-  roofline.sd_log = std::max(kPhysicsSd, std::sqrt(squares / static_cast<double>(ratios.size())));
+  roofline.sd_log = std::max(kRooflineSd, std::sqrt(squares / static_cast<double>(ratios.size())));
   return roofline;
 }
 
@@ -114,20 +114,20 @@ std::optional<Estimate> estimate_roofline(const Roofline& roofline, const ir::Ke
   Estimate answer;
   answer.median_ns = roofline.scale * bound_ns(roofline, *point);
   if (!std::isfinite(answer.median_ns)) return std::nullopt;
-  answer.sd_log = bytes_only ? std::max(roofline.sd_log, kPhysicsBytesOnlySd) : roofline.sd_log;
+  answer.sd_log = bytes_only ? std::max(roofline.sd_log, kRooflineBytesOnlySd) : roofline.sd_log;
   answer.group = "physics";
-  answer.source = Source::Physics;
+  answer.source = Source::Roofline;
   answer.tier = "roofline";
   answer.why =
       fmt::format("roofline of {} rows{}", roofline.rows, bytes_only ? ", bytes only" : "");
   return answer;
 }
 
-std::unique_ptr<Estimator> make_physics(std::span<const Sample> samples,
-                                        const ir::Catalogue& catalogue) {
+std::unique_ptr<Estimator> make_roofline(std::span<const Sample> samples,
+                                         const ir::Catalogue& catalogue) {
   const auto roofline = fit_roofline(samples, catalogue);
   if (!roofline) return nullptr;
-  return std::make_unique<Physics>(*roofline, catalogue);
+  return std::make_unique<RooflineEstimator>(*roofline, catalogue);
 }
 
 }  // namespace oplat::estimate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "estimate/physics.hpp"
+#include "estimate/roofline.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Roofline, BoundsAKernelByItsBytes) {
   ASSERT_TRUE(answer);
   EXPECT_NEAR(answer->median_ns, 100.0 / 101.0 * (1000 + 32000 / kBandwidth), 1e-6);
   EXPECT_NEAR(answer->sd_log, 1.0, 1e-9);  // no formula for the operations
-  EXPECT_EQ(answer->source, Source::Physics);
+  EXPECT_EQ(answer->source, Source::Roofline);
   EXPECT_EQ(answer->group, "physics");
 }
 
@@ -83,7 +83,7 @@ TEST(Roofline, NeedsUsableRows) {
   EXPECT_FALSE(fit_roofline(
       std::vector<Sample>{sample("no key", 5), sample("test:copy{}(f32[?])->(f32[?])", 5)},
       ir::Catalogue::own()));
-  EXPECT_FALSE(make_physics({}, ir::Catalogue::own()));
+  EXPECT_FALSE(make_roofline({}, ir::Catalogue::own()));
 }
 
 TEST(Roofline, UnknownSizesHaveNoBound) {
@@ -100,15 +100,21 @@ std::optional<Estimate> ask(const Estimator& estimator, const char* key) {
   return answer;
 }
 
-TEST(Physics, AnswersByTheRooflineOfItsSamples) {
-  const auto physics = make_physics(kSamples, ir::Catalogue::own());
-  ASSERT_TRUE(physics);
-  EXPECT_EQ(physics->name(), "physics");
-  const auto answer = ask(*physics, test::kCopy4000);
+TEST(Roofline, AnswersByTheRooflineOfItsSamples) {
+  const auto roofline = make_roofline(kSamples, ir::Catalogue::own());
+  ASSERT_TRUE(roofline);
+  EXPECT_EQ(roofline->name(), "roofline");
+  const auto answer = ask(*roofline, test::kCopy4000);
   ASSERT_TRUE(answer);
   EXPECT_NEAR(answer->median_ns, 100.0 / 101.0 * (1000 + 32000 / kBandwidth), 1e-6);
-  EXPECT_FALSE(ask(*physics, "test:copy{}(f32[?])->(f32[?])"));
-  EXPECT_FALSE(ask(*physics, "no key"));
+  EXPECT_FALSE(ask(*roofline, "test:copy{}(f32[?])->(f32[?])"));
+  EXPECT_FALSE(ask(*roofline, "no key"));
+}
+
+TEST(Roofline, IsCalledPhysicsInDocuments) {
+  EXPECT_EQ(name(Source::Roofline), "roofline");
+  for (const Source source : kSources)
+    EXPECT_EQ(document_name(source), source == Source::Roofline ? "physics" : name(source));
 }
 
 }  // namespace
