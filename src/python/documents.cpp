@@ -305,6 +305,9 @@ void bind_campaigns(nb::module_& module) {
                            of(r).kernels.measured(), of(r).kernels.total,
                            base::clock_text(of(r).seconds), warnings_text(r));
       });
+}
+
+void bind_measurement(nb::module_& module) {
   using Times = table::InferenceTimes;
   nb::class_<Times>(module, "InferenceTimes",
                     "Times of single inferences, one run of the whole batch each.")
@@ -554,6 +557,7 @@ void bind_documents(nb::module_& module) {
   bind_estimates(module);
   bind_validation(module);
   bind_campaigns(module);
+  bind_measurement(module);
   bind_comparison(module);
   bind_plan(module);
   bind_fit(module);

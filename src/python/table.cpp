@@ -587,9 +587,7 @@ Validation validate_table(TableHandle& handle, const nb::object& models, const s
   return result;
 }
 
-}  // namespace
-
-void bind_table(nb::module_& module) {
+void bind_objective(nb::module_& module) {
   nb::class_<Objective>(module, "Objective",
                         "A callable for search libraries: model to milliseconds. Warnings of its\n"
                         "predictions are Python warnings of the class `oplat.PredictionWarning`.")
@@ -611,13 +609,10 @@ void bind_table(nb::module_& module) {
         return fmt::format("<oplat.Objective: {} at {:.0f} %>", objective.bound,
                            100 * objective.question.request.options.level);
       });
+}
 
-  nb::class_<TableHandle> table(
-      module, "Table",
-      "An open table of measured latencies, or another system's file as one.\n\n"
-      "Any number of threads may use it; one call at a time works on it. A forked child opens\n"
-      "the file again by itself. What a query answered once it answers again as long as the\n"
-      "table is open.");
+/// Opening, pickling and closing.
+void def_life(nb::class_<TableHandle>& table) {
   table
       .def(
           "__init__",
@@ -648,6 +643,19 @@ void bind_table(nb::module_& module) {
                  std::get<0>(std::move(state)).text,
                  {std::get<1>(state), std::get<2>(std::move(state)), std::get<3>(state)});
            })
+      .def("reopen", &TableHandle::reopen, "Sees what other processes wrote since.")
+      .def("close", &TableHandle::close, "Later calls are a ValueError.")
+      .def(
+          "__enter__", [](const nb::object& self) { return self; },
+          nb::sig("def __enter__(self) -> Table"))
+      .def(
+          "__exit__", [](TableHandle& handle, const nb::args&) { handle.close(); },
+          nb::sig("def __exit__(self, *exception: object) -> None"));
+}
+
+/// What it holds.
+void def_content(nb::class_<TableHandle>& table) {
+  table
       .def_prop_ro(
           "path", [](const TableHandle& handle) { return Path{handle.path()}; },
           "As it was given; absolute once the current folder is another one.")
@@ -662,14 +670,6 @@ void bind_table(nb::module_& module) {
       .def_prop_ro(
           "warnings", [](TableHandle& handle) { return handle.opened()->warnings; },
           "What was said when it was opened; every prediction repeats it.")
-      .def("reopen", &TableHandle::reopen, "Sees what other processes wrote since.")
-      .def("close", &TableHandle::close, "Later calls are a ValueError.")
-      .def(
-          "__enter__", [](const nb::object& self) { return self; },
-          nb::sig("def __enter__(self) -> Table"))
-      .def(
-          "__exit__", [](TableHandle& handle, const nb::args&) { handle.close(); },
-          nb::sig("def __exit__(self, *exception: object) -> None"))
       .def("__len__",
            [](TableHandle& handle) {
              const auto opened = handle.opened();
@@ -685,6 +685,10 @@ void bind_table(nb::module_& module) {
   def_columns(table, "kernels", kernel_columns,
               "The distinct kernels of the rows, with the number of their rows and the range of\n"
               "their medians over cache states and settings.");
+}
+
+/// Predictions of whole models.
+void def_models(nb::class_<TableHandle>& table) {
   def_predicting(
       table, "predict",
       [](nb::handle self, nb::handle model, Question&& question) {
@@ -725,6 +729,10 @@ void bind_table(nb::module_& module) {
                     "oplat._types.Model, " OPLAT_PREDICTING ") -> Comparison"),
             "Predicts two models from the same rows, and says which is faster. A kernel that\n"
             "nothing answers is an error, whatever `missing` says.");
+}
+
+/// Single kernels, settings, and functions for searches.
+void def_questions(nb::class_<TableHandle>& table) {
   table.def("estimate", estimate_keys, "keys"_a, "further"_a,
             nb::sig("def estimate(self, keys: collections.abc.Iterable[str | Key] | str | Key, *, "
                     "reuse_bytes: float | None = None, threads: int | None = None, device: str | "
@@ -759,6 +767,10 @@ void bind_table(nb::module_& module) {
           ") -> Objective"),
       "A function from a model to the upper end of its interval, for constraints ('hi'), to its\n"
       "median ('ms') or to the lower end ('lo'), in milliseconds.");
+}
+
+/// Learning from the table, and comparing with what is measured.
+void def_learning(nb::class_<TableHandle>& table) {
   table
       .def("fit", fit_table, nb::kw_only(), "composition"_a = true, "kernels"_a = true,
            "groups"_a = nb::none(), "device"_a = nb::none(), "runtime"_a = nb::none(),
@@ -785,6 +797,23 @@ void bind_table(nb::module_& module) {
                    "bool = False, unfitted: bool = False, " OPLAT_RUN_OPTIONS ") -> Validation"),
            "Predicts models and measures them where the table lacks their time; `measure`: all\n"
            "of them; `unfitted`: without what fit() learned of whole models.");
+}
+
+}  // namespace
+
+void bind_table(nb::module_& module) {
+  bind_objective(module);
+  nb::class_<TableHandle> table(
+      module, "Table",
+      "An open table of measured latencies, or another system's file as one.\n\n"
+      "Any number of threads may use it; one call at a time works on it. A forked child opens\n"
+      "the file again by itself. What a query answered once it answers again as long as the\n"
+      "table is open.");
+  def_life(table);
+  def_content(table);
+  def_models(table);
+  def_questions(table);
+  def_learning(table);
 }
 
 }  // namespace oplat::python

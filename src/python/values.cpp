@@ -154,7 +154,7 @@ void bind_context(nb::module_& module) {
               &Context::rows_with_time);
 }
 
-void bind_times(nb::module_& module) {
+void bind_timing(nb::module_& module) {
   nb::class_<Timing> timing_class(module, "Timing", "A measured time, in milliseconds.");
   timing_class.def_ro("ms", &Timing::median_ms, "The median.")
       .def_ro("lo", &Timing::low_ms, "Where its 95 % confidence interval begins.")
@@ -167,6 +167,9 @@ void bind_times(nb::module_& module) {
                            base::duration_text(timing.high_ms * kNsPerMs), timing.blocks);
       });
   def_members(timing_class, &Timing::median_ms, &Timing::low_ms, &Timing::high_ms, &Timing::blocks);
+}
+
+void bind_kernel_time(nb::module_& module) {
   nb::class_<KernelTime> kernel_class(module, "KernelTime",
                                       "One kernel of a model, with its time.");
   kernel_class.def_ro("name", &KernelTime::name, "Of the node; empty if it has none.")
@@ -228,6 +231,9 @@ void bind_times(nb::module_& module) {
         kernel.why = why;
         return kernel;
       });
+}
+
+void bind_progress(nb::module_& module) {
   nb::class_<Progress>(module, "Progress", "How far a call is.")
       .def_ro("done", &Progress::done)
       .def_ro("total", &Progress::total, "0 if it is not known yet.")
@@ -245,7 +251,9 @@ void bind_times(nb::module_& module) {
 void bind_values(nb::module_& module) {
   bind_key(module);
   bind_context(module);
-  bind_times(module);
+  bind_timing(module);
+  bind_kernel_time(module);
+  bind_progress(module);
 }
 
 }  // namespace oplat::python
