@@ -21,7 +21,7 @@ from oplat._evaluating import evaluating
 from oplat.errors import InputError, PredictionWarning, WriteError
 
 from . import operators
-from .meter import description, digest, model_files
+from .files import description, digest, model_files
 from .parser import (Latency, RecordedModel, checked_shape, features, one_line, parse_yaml, predict_latency, record,
                      sample_input, warn_of_decisions)
 

@@ -6,7 +6,6 @@ to a phone, which has no Python. Else MNN's Python package does, in this environ
 """
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from typing import Any, Union
 from oplat.errors import InputError, PredictionWarning, RuntimeUnavailable, UsageError
 
 from . import operators
+from .files import description, digest, model_files
 from .operators import TIME_LIMIT, MnnFailed
 
 THREADS = 4  # that the original gives to MNN
@@ -121,14 +121,6 @@ def how(threads: int, precision: str) -> dict[str, Any]:
     return {"by": by, "threads": threads, "precision": precision, "processor": operators.processor()}
 
 
-def digest(model: Path) -> str:
-    """Of a file, which may have been exported again; empty if it is missing."""
-    try:
-        return hashlib.sha256(model.read_bytes()).hexdigest()[:16]
-    except OSError:
-        return ""
-
-
 def is_done(measured: Any, setting: dict[str, Any], model: Path, times: int) -> bool:
     """Whether a time is that of this file in the setting, with at least so many runs."""
     if not isinstance(measured, dict) or not isinstance(measured.get("runs"), int) or measured["runs"] < times:
@@ -174,24 +166,6 @@ def meter_ops(folder: str | os.PathLike[str], times: int = 30, verbose: bool = F
     operators.store(target, found)
     for reason in failed:
         warnings.warn(f"not measured: {reason}", PredictionWarning, stacklevel=3)
-    return found
-
-
-def model_files(folder: str | os.PathLike[str]) -> list[Path]:
-    """The descriptions that export_models() left in a folder, in order of their names."""
-    found = sorted(Path(folder).glob("*meta.json"))
-    if not found:
-        raise InputError(f"{os.fspath(folder)}: has no *meta.json; export_models() makes it")
-    return found
-
-
-def description(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: {error}") from error
-    if not isinstance(found, dict) or not isinstance(found.get("torch_name"), str):
-        raise InputError(f"{path}: is not a description of a model; export_models() makes it")
     return found
 
 
