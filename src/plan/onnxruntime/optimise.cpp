@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+/// ONNX Runtime's optimiser, pass by pass.
+///
+/// The problem: a plan needs the kernels that the runtime makes of a model, and asking it costs 300
+/// ms and an installed runtime. Patterns alone (plan/rules) cannot say what its optimiser does: it
+/// decides by sizes, by numbers of constants, by readers that come later, and by the order in which
+/// nodes were made. So each of its passes is a function over a graph that knows all of these
+/// (net.hpp), and a rule file lists which run, in which order and how often (docs/adr/0056). What
+/// cannot be told without a run is an error that names the node, never a guessed size.
+///
+/// Example: MatMul -> Add becomes one Gemm, and two Reshapes around it if the first operand does
+/// not have two dimensions.
 #include "plan/onnxruntime/optimise.hpp"
 
 #include <algorithm>
