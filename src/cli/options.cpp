@@ -67,10 +67,8 @@ void add_table(const Command& command, std::string& to, bool required) {
       .required(required);
 }
 
-void add_table_argument(const Command& command, std::string& to, const std::string& argument) {
-  command.add_option(argument + ",--table", to, "the latency table")
-      .envname("OPLAT_TABLE")
-      .required();
+void add_table_argument(const Command& command, std::string& to) {
+  command.add_option("TABLE,--table", to, "latency table").envname("OPLAT_TABLE").required();
 }
 
 void drop_default_table(std::string& table) {

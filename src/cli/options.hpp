@@ -40,8 +40,8 @@ void add_input_option(const Command& command, app::ModelInputTexts& to);
 
 /// --table T, or $OPLAT_TABLE.
 void add_table(const Command& command, std::string& to, bool required = true);
-/// The same of a command about a table, as its argument too, which help calls `argument`.
-void add_table_argument(const Command& command, std::string& to, const std::string& argument = "T");
+/// The same of a command about a table, as its argument TABLE too.
+void add_table_argument(const Command& command, std::string& to);
 /// Empties what $OPLAT_TABLE alone said, where another flag names the latencies: a default gives
 /// way.
 void drop_default_table(std::string& table);

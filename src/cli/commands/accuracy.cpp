@@ -41,7 +41,7 @@ out none; 130 interrupted.)";
 void add_accuracy(const Command& app) {
   const auto [command, flags] = add_command(
       app, "accuracy", "measure how well a table predicts rows that were held out", run_accuracy);
-  add_table_argument(command, flags->request.table, "TABLE");
+  add_table_argument(command, flags->request.table);
   command
       .add_option("--split", flags->request.split,
                   "rows to hold out: random, twin, level:FIELD=VALUE, beyond, keep:PERCENT, "

@@ -33,7 +33,7 @@ time; 7 some rows are implausible.)";
 void add_check(const Command& app) {
   const auto [command, flags] =
       add_command(app, "check", "list implausible rows and why", run_check);
-  add_table_argument(command, flags->request.table, "TABLE");
+  add_table_argument(command, flags->request.table);
   add_row_filter(command, flags->request.rows);
   command
       .add_option(

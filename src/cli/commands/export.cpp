@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat export T --format F --out FILE: rows as another system's latency table.
+/// oplat export TABLE --format F --out FILE: rows as another system's latency table.
 #include "app/export_table.hpp"
 #include "base/text.hpp"
 #include "cli/commands/commands.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat fit T: learn from the table's whole models how kernels add up, and from its rows how long
-/// other kernels take.
+/// oplat fit TABLE: learn from the table's whole models how kernels add up, and from its rows how
+/// long other kernels take.
 #include "app/fit.hpp"
 #include "cli/commands/commands.hpp"
 

@@ -74,7 +74,7 @@ void add_measure(const Command& app) {
   const auto [command, flags] =
       add_command(app, "measure", "measure whole models end to end: mean, percentiles, throughput",
                   run_measure);
-  add_models(command, flags->models, "model files (ONNX)");
+  add_models(command, flags->models, "model files (ONNX, Paddle, MNN)");
   add_run_options(command, flags->run, RuntimeFlag::Defaults, Sweeps::Yes);
   // $OPLAT_TABLE is what is predicted from: a measurement writes to nothing that was not named.
   command

@@ -47,7 +47,7 @@ Result<int> run_validate(const ValidateFlags& flags) {
 void add_validate(const Command& app) {
   const auto [command, flags] =
       add_command(app, "validate", "predict models and measure them, side by side", run_validate);
-  command.add_option("MODEL", flags->request.models, "model files (ONNX)").required();
+  command.add_option("MODEL", flags->request.models, "model files (ONNX, Paddle, MNN)").required();
   add_table(command, flags->request.table);
   add_run_options(command, flags->run, RuntimeFlag::Defaults);
   add_model_options(command, flags->inputs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat verify T: is this table still true here?
+/// oplat verify TABLE: is this table still true here?
 #include "app/verify.hpp"
 #include "cli/commands/commands.hpp"
 
@@ -57,9 +57,9 @@ void add_verify(const Command& app) {
       .capture_default_str();
   add_worker_argument(command, flags->request.worker_arguments);
   add_output<report::Verification>(command, *flags);
-  command.footer(
-      {"Exit codes: 0 the table holds; 7 slower, faster, another machine or unclear; 5 nothing "
-       "could be measured; 6 another version of the runtime."});
+  command.footer({R"(
+Exit codes: 0 the table holds; 5 nothing could be measured; 6 another version of the runtime; 7
+slower, faster, another machine or unclear.)"});
 }
 
 }  // namespace oplat::cli

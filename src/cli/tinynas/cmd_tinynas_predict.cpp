@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat tinynas predict STRUCTURE | --tests FILE
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "app/tinynas.hpp"
+#include "base/text.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
@@ -15,21 +19,44 @@ namespace {
 
 struct TinynasPredictFlags {
   app::TinynasRequest request;
-  std::string method = "best";
+  std::optional<std::string> method;
   std::string rules;
-  std::string estimator = "accurate";
+  std::optional<std::string> estimator;
+  std::optional<std::string> profile;  ///< earlier spelling of --estimator
   FormOptions form;
   Verbosity verbosity;
 };
+
+bool is_method(std::string_view word) { return word == "best" || word == "original"; }
+
+/// --estimator was the earlier spelling of --method, whose words it still takes.
+Status take_estimator(TinynasPredictFlags& flags, const std::string& word) {
+  if (!is_method(word) && word != "accurate" && word != "fast")
+    return fail(Code::Usage, "--estimator: {} not in {{accurate,fast}}", base::printable(word));
+  flags.estimator = word;
+  return {};
+}
+
+Status read_estimator(const TinynasPredictFlags& flags, app::TinynasRequest& request) {
+  const auto excludes = [](std::string_view one, std::string_view other) {
+    return fail(Code::Usage, "{} excludes {}; see 'oplat tinynas predict --help'", one, other);
+  };
+  const bool earlier = flags.estimator && is_method(*flags.estimator);
+  if (earlier && flags.method) return excludes("--method", "--estimator");
+  if (!earlier && flags.estimator && flags.profile) return excludes("--estimator", "--profile");
+  request.original = (earlier ? flags.estimator : flags.method) == "original";
+  const auto& estimator = flags.profile || earlier ? flags.profile : flags.estimator;
+  request.estimator = app::estimator_named(estimator.value_or("accurate"));
+  return {};
+}
 
 Result<int> run_tinynas_predict(const TinynasPredictFlags& flags) {
   app::TinynasRequest request = flags.request;
   if (!request.library.empty()) drop_default_table(request.table);
   OPLAT_CHECK(
       check_out(flags.form, {request.structure, request.tests, request.library, request.table}));
-  request.original = flags.method == "original";
+  OPLAT_CHECK(read_estimator(flags, request));
   request.rules = compat::tinynas::parse_rules(flags.rules);
-  request.estimator = app::estimator_named(flags.estimator);
   request.batches = without_repeats(request.batches);
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(document, app::tinynas_predict(request, events));
@@ -101,27 +128,22 @@ void add_tinynas_predict(const Command& group) {
   command.add_option("--resolution", flags->request.resolution, "height and width of the image")
       .range(std::int64_t{1}, std::int64_t{1} << 16)
       .capture_default_str();
-  const Option method =
-      command
-          .add_option("--method", flags->method,
-                      "prediction method: best, or original (that of op_profiler)")
-          .one_of({"best", "original"})
-          .capture_default_str();
-  command.add_option("--estimator", flags->method, "earlier spelling")
-      .one_of({"best", "original"})
-      .hidden()
-      .excludes(method);
+  command
+      .add_option("--method", flags->method,
+                  "prediction method: best, or original (that of op_profiler) (default: best)")
+      .one_of({"best", "original"});
   command
       .add_option("--rules", flags->rules,
                   "how to count convolutions of a structure: original or corrected (default: "
                   "depends on --method)")
       .one_of({"original", "corrected"});
-  // --estimator chooses between the original and ours here.
   command
-      .add_option("--profile", flags->estimator,
-                  "learned estimator: accurate, or fast (a few microseconds a kernel)")
-      .one_of({"accurate", "fast"})
-      .capture_default_str();
+      .add_texts(
+          "--estimator", [flags](const std::string& word) { return take_estimator(*flags, word); },
+          "learned estimator: accurate, or fast (a few microseconds a kernel) (default: accurate)")
+      .type_name("accurate|fast")
+      .repeatable();
+  command.add_option("--profile", flags->profile, "").one_of({"accurate", "fast"}).hidden();
   add_calibrate(command, flags->request.calibrate);
   command.add_option("--level", flags->request.level, "confidence level of the interval")
       .range(0.01, 0.999)
