@@ -16,7 +16,9 @@ find_program(OPLAT_CCACHE ccache)
 if(OPLAT_CCACHE)
   if(OPLAT_PRECOMPILE)
     # Without these, ccache does not cache a compilation that uses a precompiled header.
-    set(OPLAT_CCACHE env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${OPLAT_CCACHE}")
+    set(OPLAT_CCACHE env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      "${OPLAT_CCACHE}")
   endif()
   set(CMAKE_C_COMPILER_LAUNCHER ${OPLAT_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${OPLAT_CCACHE})
@@ -26,16 +28,17 @@ if(OPLAT_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# Several sources a compiler run: most of the time goes into headers and templates that they share, so that the whole build
-# takes a quarter. The price: names in an anonymous namespace are unique within a layer (CONTRIBUTING.md). Batches of 18
-# make code of a tenth fewer templates than batches of 8, and hold every test program but one; a layer where a change is to
-# be compiled sooner says so itself (src/estimate).
+# Several sources a compiler run: most of the time goes into headers and templates that they share,
+# so that the whole build takes a quarter. The price: names in an anonymous namespace are unique
+# within a layer (CONTRIBUTING.md). Batches of 18 make code of a tenth fewer templates than batches
+# of 8, and hold every test program but one; a layer where a change is to be compiled sooner says so
+# itself (src/estimate).
 option(OPLAT_UNITY "Compile several sources of a layer at a time" ON)
 set(CMAKE_UNITY_BUILD ${OPLAT_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 18)
 
-# For loops over numbers, in debug builds, too: tests repeat them for thousands of rows (docs/adr/0038-fast-dev-builds.md).
-# clang inlines nothing with -O1.
+# For loops over numbers, in debug builds, too: tests repeat them for thousands of rows
+# (docs/adr/0038-fast-dev-builds.md). clang inlines nothing with -O1.
 set(OPLAT_NUMERIC_OPTIONS "$<$<CONFIG:Debug>:$<IF:$<CXX_COMPILER_ID:Clang>,-O2,-O1>>")
 
 # Carries every flag; linked PRIVATE so that users of the libraries do not inherit our warnings.
@@ -44,8 +47,10 @@ target_compile_options(oplat_build_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
   $<$<COMPILE_LANGUAGE:CXX>:-Woverloaded-virtual -Wnon-virtual-dtor>)
 if(OPLAT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # GCC takes a source in a batch for a header, where a member of a file's own type would be a mistake.
-  target_compile_options(oplat_build_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+  # GCC takes a source in a batch for a header, where a member of a file's own type would be a
+  # mistake.
+  target_compile_options(oplat_build_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Where it optimises, GCC 12 takes the value of an empty std::optional for one that is used.
@@ -55,11 +60,12 @@ if(OPLAT_WERROR)
   target_compile_options(oplat_build_flags INTERFACE -Werror)
 endif()
 if(OPLAT_SANITIZE)
-  # Whole build, test programs included. The worker loads a runtime with dlopen, which the sanitizers allow.
-  # Of debugging information the lines are enough for a report (a debugger wants -DCMAKE_CXX_FLAGS=-g3 -DOPLAT_SANITIZE=OFF).
+  # Whole build, test programs included. The worker loads a runtime with dlopen, which the
+  # sanitizers allow. Of debugging information the lines are enough for a report (a debugger wants
+  # -DCMAKE_CXX_FLAGS=-g3 -DOPLAT_SANITIZE=OFF).
   add_compile_definitions(OPLAT_SANITIZED)
-  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -g1
-    -gno-column-info)
+  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer
+    -fno-sanitize-recover=undefined -g1 -gno-column-info)
   # The library that a program without sanitizers, such as a Python, loads first (src/python).
   set(asan libasan.so)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -68,25 +74,27 @@ if(OPLAT_SANITIZE)
   execute_process(COMMAND "${CMAKE_CXX_COMPILER}" "-print-file-name=${asan}"
     OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE OPLAT_ASAN_LIBRARY)
   if(NOT OPLAT_FUZZ)
-    # Left out here, and kept by the fuzz targets, which clang builds: the checks null (AddressSanitizer
-    # reports the use of such a pointer), alignment and vptr, and red zones round global variables.
-    # They are a third of the time to compile, and the descriptors of those variables were three
-    # quarters of the 139 MB of data that every start of oplat walked through.
+    # Left out here, and kept by the fuzz targets, which clang builds: the checks null
+    # (AddressSanitizer reports the use of such a pointer), alignment and vptr, and red zones round
+    # global variables. They are a third of the time to compile, and the descriptors of those
+    # variables were three quarters of the 139 MB of data that every start of oplat walked through.
     add_compile_options(-fno-sanitize=null,alignment,vptr)
     # The addresses in that data are known when a program is linked, not relocated at each start.
     add_link_options("$<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>")
-    # Those red zones, and code for a check that is off when a program runs unless ASAN_OPTIONS turns it on: a twentieth of
-    # all machine code.
+    # Those red zones, and code for a check that is off when a program runs unless ASAN_OPTIONS
+    # turns it on: a twentieth of all machine code.
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       add_compile_options("SHELL:--param asan-globals=0" "SHELL:--param asan-use-after-return=0")
     else()
       add_compile_options(
         "$<$<NOT:$<BOOL:$<TARGET_PROPERTY:OPLAT_COMPILED_BY_GXX>>>:SHELL:-fsanitize-address-use-after-return=never -mllvm -asan-globals=0>")
-      # clang's programs would each have a runtime of their own, which a library that a Python loads lacks.
+      # clang's programs would each have a runtime of their own, which a library that a Python loads
+      # lacks.
       add_link_options(-shared-libasan)
       get_filename_component(folder "${OPLAT_ASAN_LIBRARY}" DIRECTORY)
       list(APPEND CMAKE_BUILD_RPATH "${folder}")
-      list(APPEND CMAKE_INSTALL_RPATH "${folder}") # a build with sanitizers is installed by tests only
+      # a build with sanitizers is installed by tests only
+      list(APPEND CMAKE_INSTALL_RPATH "${folder}")
     endif()
   endif()
   add_link_options(-fsanitize=address,undefined)
@@ -100,9 +108,10 @@ endif()
 # programs: a fifth of a compilation (docs/adr/0038-fast-dev-builds.md). The list is what `grep -h
 # '#include <'` counts most often. Sources still include what they use: other builds have no
 # precompiled headers.
-set(OPLAT_PRECOMPILED <algorithm> <array> <charconv> <chrono> <cmath> <cstdint> <filesystem> <fstream>
-  <functional> <limits> <map> <memory> <optional> <set> <span> <sstream> <string> <string_view>
-  <unordered_map> <unordered_set> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
+set(OPLAT_PRECOMPILED <algorithm> <array> <charconv> <chrono> <cmath> <cstdint> <filesystem>
+  <fstream> <functional> <limits> <map> <memory> <optional> <set> <span> <sstream> <string>
+  <string_view> <unordered_map> <unordered_set> <utility> <variant> <vector> <fmt/format.h>
+  <tl/expected.hpp>)
 # oplat_precompile(TARGET OF): a target uses the precompiled headers of OF, one of
 # oplat_precompiled_layers, oplat_precompiled_light and oplat_precompiled_tests
 # (position-independent code differs, and GCC optimises as the header was).
@@ -112,7 +121,8 @@ function(oplat_precompile TARGET OF)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       target_compile_options(${TARGET} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
     else() # for ccache
-      target_compile_options(${TARGET} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+      target_compile_options(${TARGET} PRIVATE
+        "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
     endif()
   endif()
 endfunction()
@@ -134,13 +144,17 @@ function(oplat_add_precompiled)
   endif()
   if(OPLAT_TESTS)
     add_executable(oplat_precompiled_tests "${source}")
-    set_target_properties(oplat_precompiled_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/CMakeFiles")
-    target_link_libraries(oplat_precompiled_tests PRIVATE fmt::fmt tl::expected GTest::gtest oplat_build_flags)
-    target_precompile_headers(oplat_precompiled_tests PRIVATE ${OPLAT_PRECOMPILED} <gtest/gtest.h> <gmock/gmock.h>)
+    set_target_properties(oplat_precompiled_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+      "${PROJECT_BINARY_DIR}/CMakeFiles")
+    target_link_libraries(oplat_precompiled_tests PRIVATE fmt::fmt tl::expected GTest::gtest
+      oplat_build_flags)
+    target_precompile_headers(oplat_precompiled_tests PRIVATE ${OPLAT_PRECOMPILED} <gtest/gtest.h>
+      <gmock/gmock.h>)
   endif()
 endfunction()
-# oplat_optimise_lightly(TARGET): what no loop over numbers and no search runs through is optimised less in a release build,
-# which takes two thirds of the time to compile (docs/adr/0038-fast-dev-builds.md).
+# oplat_optimise_lightly(TARGET): what no loop over numbers and no search runs through is optimised
+# less in a release build, which takes two thirds of the time to compile
+# (docs/adr/0038-fast-dev-builds.md).
 function(oplat_optimise_lightly TARGET)
   target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
@@ -152,13 +166,15 @@ endfunction()
 # oplat_add_test_main(): main() of all GoogleTest programs.
 function(oplat_add_test_main)
   add_library(oplat_test_main STATIC "${PROJECT_SOURCE_DIR}/tests/main.cpp")
-  target_compile_definitions(oplat_test_main PRIVATE OPLAT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}/tests"
+  target_compile_definitions(oplat_test_main PRIVATE
+    OPLAT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}/tests"
     OPLAT_SHARED_DIR="${PROJECT_SOURCE_DIR}/../shared")
   target_link_libraries(oplat_test_main PRIVATE GTest::gmock GTest::gtest oplat_build_flags)
 endfunction()
 
-# oplat_include_root(LAYER): a folder that holds the layer's headers and nothing else of ours, so that they are included as
-# "LAYER/name.hpp" and only by those who link the layer. That is how the build refuses an #include against the layer rule.
+# oplat_include_root(LAYER): a folder that holds the layer's headers and nothing else of ours, so
+# that they are included as "LAYER/name.hpp" and only by those who link the layer. That is how the
+# build refuses an #include against the layer rule.
 function(oplat_include_root LAYER OUTPUT)
   set(root "${PROJECT_BINARY_DIR}/include-roots/${LAYER}")
   file(MAKE_DIRECTORY "${root}")
@@ -180,8 +196,8 @@ function(oplat_private_uses OUTPUT)
   set(${OUTPUT} ${uses} PARENT_SCOPE)
 endfunction()
 
-# oplat_install_library(TARGET): a static library that oplat::oplat is made of goes with it. Only the
-# API has headers outside: the include roots exist in the build alone.
+# oplat_install_library(TARGET): a static library that oplat::oplat is made of goes with it. Only
+# the API has headers outside: the include roots exist in the build alone.
 function(oplat_install_library TARGET)
   if(OPLAT_INSTALL)
     install(TARGETS ${TARGET} EXPORT oplat-targets
@@ -190,8 +206,8 @@ function(oplat_install_library TARGET)
 endfunction()
 
 # oplat_add_layer(NAME <layer> [LIGHT] SOURCES ... USES <layers and libraries it may see>)
-# LIGHT: oplat_optimise_lightly().
-# The link graph is the layer rule of HACKING.md: a layer sees the headers of what it names in USES, nothing else of ours.
+# LIGHT: oplat_optimise_lightly(). The link graph is the layer rule of HACKING.md: a layer sees the
+# headers of what it names in USES, nothing else of ours.
 function(oplat_add_layer)
   cmake_parse_arguments(ARG "LIGHT" "NAME" "SOURCES;USES;PRIVATE_USES" ${ARGN})
   add_library(oplat_${ARG_NAME} STATIC ${ARG_SOURCES})
@@ -210,8 +226,8 @@ function(oplat_add_layer)
   endif()
 endfunction()
 
-# oplat_add_numeric(LAYER SOURCES ... USES ... [BATCH n]): sources of a layer with OPLAT_NUMERIC_OPTIONS. BATCH: of a compiler
-# run.
+# oplat_add_numeric(LAYER SOURCES ... USES ... [BATCH n]): sources of a layer with
+# OPLAT_NUMERIC_OPTIONS. BATCH: of a compiler run.
 function(oplat_add_numeric LAYER)
   cmake_parse_arguments(ARG "" "BATCH" "SOURCES;USES" ${ARGN})
   set(numeric oplat_${LAYER}_numeric)
@@ -226,8 +242,9 @@ function(oplat_add_numeric LAYER)
   target_sources(oplat_${LAYER} PRIVATE $<TARGET_OBJECTS:${numeric}>)
 endfunction()
 
-# oplat_add_test(NAME <layer>_test SOURCES ... USES ... [SHARDS n] [COST n]): one GoogleTest program, one
-# entry in CTest; a long one is shared out over SHARDS entries. COST: seconds, so that long ones start first.
+# oplat_add_test(NAME <layer>_test SOURCES ... USES ... [SHARDS n] [COST n]): one GoogleTest
+# program, one entry in CTest; a long one is shared out over SHARDS entries. COST: seconds, so that
+# long ones start first.
 function(oplat_add_test)
   cmake_parse_arguments(ARG "" "NAME;SHARDS;COST" "SOURCES;USES;LABELS" ${ARGN})
   add_executable(${ARG_NAME} ${ARG_SOURCES})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What oplat is built from, all of it Debian's (docs/adr/0002-dependencies.md). Nothing is downloaded.
+# What oplat is built from, all of it Debian's (docs/adr/0002-dependencies.md). Nothing is
+# downloaded.
 
 find_package(tl-expected REQUIRED)
 find_package(fmt REQUIRED)

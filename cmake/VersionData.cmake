@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes OUTPUT with version, commit and build; left alone where nothing changed, so that nothing is rebuilt for it.
+# Writes OUTPUT with version, commit and build; left alone where nothing changed, so that nothing is
+# rebuilt for it.
 execute_process(COMMAND git -C ${SOURCE_DIR} rev-parse --short=12 HEAD
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 if(failed)

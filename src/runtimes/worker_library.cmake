@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# liboplat_worker (worker.h): the harness of a worker for other languages. Whoever loads it has libraries of its own, in
-# versions of its own, so everything that it needs is inside and hidden: it is compiled anew without sanitizers, with fmt
-# and xxHash from their headers, and needs nothing but libc.
+# liboplat_worker (worker.h): the harness of a worker for other languages. Whoever loads it has
+# libraries of its own, in versions of its own, so everything that it needs is inside and hidden: it
+# is compiled anew without sanitizers, with fmt and xxHash from their headers, and needs nothing but
+# libc.
 set(worker_base files hash lfs text)
 set(worker_ir dtype key key_parse key_print value)
-set(worker_runtimes base64 block_loop device_facts key_json memory memory_look messages rounds_alone rpc serve uploads worker_library)
+set(worker_runtimes base64 block_loop device_facts key_json memory memory_look messages rounds_alone
+  rpc serve uploads worker_library)
 set(worker_sources)
 foreach(layer base ir runtimes)
   foreach(name ${worker_${layer}})
@@ -16,7 +18,8 @@ endforeach()
 
 # version.cpp by itself: it changes with every commit.
 add_library(oplat_worker SHARED
-  ${worker_sources} "${PROJECT_SOURCE_DIR}/src/base/version.cpp" $<TARGET_OBJECTS:oplat_probe_objects>)
+  ${worker_sources} "${PROJECT_SOURCE_DIR}/src/base/version.cpp"
+  $<TARGET_OBJECTS:oplat_probe_objects>)
 add_dependencies(oplat_worker oplat_version_data)
 target_include_directories(oplat_worker PRIVATE "${PROJECT_BINARY_DIR}/src/base")
 foreach(layer base ir plan table measure runtimes)
