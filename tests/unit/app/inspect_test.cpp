@@ -4,12 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "unit/app/recording.hpp"
 #include "unit/estimate/small_table.hpp"
 
 namespace oplat::app {
 namespace {
 
 using test::must;
+using ::testing::HasSubstr;
 
 constexpr const char* kStem =
     "Conv/11{dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}(f32[1,2,4,4],"
@@ -53,6 +55,39 @@ TEST(SumKernels, ModulesAreListedBehindTheOneThatTheyAreIn) {
   EXPECT_THAT(names(0), ElementsAre());
   EXPECT_THAT(names(1), ElementsAre("a", "b"));
   EXPECT_THAT(names(2), ElementsAre("a", "a/x", "a/y", "b"));
+}
+
+class InspectTest : public RecordingTest {};
+
+TEST_F(InspectTest, AFileThatSaysItsSizesNeedsNoRuntime) {
+  const report::InspectionReport report = must(inspect({.model = path(kModel)}, events_));
+  EXPECT_EQ(report.sizes_from, "the file");
+  EXPECT_EQ(report.batch, 1);
+  EXPECT_EQ(report.total.calls, 1);
+  EXPECT_DOUBLE_EQ(report.total.parameters, 0);
+  EXPECT_DOUBLE_EQ(report.total.activation_bytes, 8 * 4);
+  ASSERT_EQ(report.operators.size(), 1U);
+  EXPECT_EQ(report.operators[0].name, "Relu");
+  EXPECT_THAT(events_.warnings, ::testing::IsEmpty());
+}
+
+TEST_F(InspectTest, WhatIsNotAModelIsNamed) {
+  const std::string text = write("notes.txt", {"no model"});
+  for (const std::string& model : {path("none.onnx"), text}) {
+    const auto report = inspect({.model = model}, events_);
+    ASSERT_FALSE(report) << model;
+    EXPECT_EQ(report.error().code, Code::Input);
+    EXPECT_THAT(report.error().message, HasSubstr(model));
+  }
+}
+
+TEST_F(InspectTest, AnUnknownRuntimeIsRefusedBeforeTheModelIsRead) {
+  InspectRequest request{.model = path("none.onnx")};
+  request.runtime.runtime = "nothing";
+  const auto report = inspect(request, events_);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, Code::Runtime);
+  EXPECT_THAT(report.error().message, HasSubstr("nothing"));
 }
 
 }  // namespace
