@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <utility>
 
-#include "base/interrupt.hpp"
 #include "base/name_value.hpp"
 #include "base/text.hpp"
 #include "measure/device_facts.hpp"
@@ -89,9 +89,9 @@ namespace {
 /// Before the second and the third try to reach a remote worker.
 constexpr std::array kPauses{std::chrono::seconds(1), std::chrono::seconds(4)};
 
-void pause_for(std::chrono::seconds pause) {
+void pause_for(std::chrono::seconds pause, const std::function<bool()>& stop_asked) {
   const auto until = std::chrono::steady_clock::now() + pause;
-  while (base::interrupted() == 0 && std::chrono::steady_clock::now() < until)
+  while (!stop_asked() && std::chrono::steady_clock::now() < until)
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
@@ -202,7 +202,7 @@ Result<std::unique_ptr<runtimes::WorkerClient>> start_another(
   auto worker = runtimes::WorkerClient::start(session.worker_name, options);
   for (const std::chrono::seconds pause : kPauses) {
     if (worker || !session.remote || worker.error().code != Code::Runtime) break;
-    pause_for(pause);
+    pause_for(pause, session.options.stop_asked);
     worker = runtimes::WorkerClient::start(session.worker_name, options);
   }
   if (!worker) return worker;

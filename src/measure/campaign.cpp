@@ -8,7 +8,6 @@
 #include <set>
 #include <unordered_set>
 
-#include "base/interrupt.hpp"
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
@@ -78,9 +77,7 @@ class CampaignRun {
   [[nodiscard]] double now() const {
     return request_.seconds ? request_.seconds() : steady_seconds();
   }
-  [[nodiscard]] bool stop_asked() const {
-    return request_.stop_asked ? request_.stop_asked() : base::interrupted() != 0;
-  }
+  [[nodiscard]] bool stop_asked() const { return request_.stop_asked && request_.stop_asked(); }
   [[nodiscard]] double elapsed() const { return now() - started_; }
   [[nodiscard]] bool budget_over() const {
     return request_.budget_seconds && elapsed() >= *request_.budget_seconds;

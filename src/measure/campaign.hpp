@@ -68,7 +68,7 @@ struct CampaignRequest {
   std::string empty_call_key{plan::kDispatchKey};
   std::optional<table::Environment> environment;  ///< nothing: probed when the campaign starts
   std::function<double()> seconds;                ///< monotonic clock; empty: the system's
-  std::function<bool()> stop_asked;               ///< empty: base::interrupted()
+  std::function<bool()> stop_asked;               ///< empty: never
 };
 
 /// Rows by what became of them; they add up to `total`.
