@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the networks of data/zoo.tsv, predicts each from the others, and writes docs/results/accuracy.md.
+"""Measures the networks of data/zoo.tsv, predicts each from the others, and writes
+docs/results/accuracy.md.
 
-For each setting (fp32 and int8 with 1 thread, fp32 with 2): every network is profiled into one table, kernels and end to
-end; the runtime's own profile is taken as a baseline; the composition is fitted; each network is predicted from a fit
-without its family. A command that was cut short goes on where it stopped: facts next to the table (TABLE.bench.json) say
-what is done and how long it took. Each network has a share of the time (--within): on a machine that other processes keep busy some
-rows stay wider than they should be. The machine should have nothing else to do.
+For each setting (fp32 and int8 with 1 thread, fp32 with 2): every network is profiled into one
+table, kernels and end to end; the runtime's own profile is taken as a baseline; the composition is
+fitted; each network is predicted from a fit without its family. A command that was cut short goes
+on where it stopped: facts next to the table (TABLE.bench.json) say what is done and how long it
+took. Each network has a share of the time (--within): on a machine that other processes keep busy
+some rows stay wider than they should be. The machine should have nothing else to do.
 """
 import argparse
 import sys

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tries oplat on every operator that ONNX Runtime executes on CPU, and writes the page of what is supported, docs/reference/support.md.
+"""Tries oplat on every operator that ONNX Runtime executes on CPU, and writes the page of what is
+supported, docs/reference/support.md.
 
 Two parts, each of which goes on where it was cut short (results stand in FOLDER, a line each):
 
 plan   plans every model of lib/breadth_models.py, runs each kernel as a campaign would, builds it again from its key and looks whether it is planned with the
-       same key. Times do not matter: any machine will do, and --jobs may be as many as it has cores.
+       same key. Times do not matter: any machine will do, and --jobs may be as many as it has
+       cores.
 times  compares predicted with measured times of as many models as --seconds allows, on a quiet machine. Rounds of one model of each operator, chosen by
        --seed, are measured for a few seconds a dozen models; the page says how many there were.
 
-Both write the page. Exit code 1 says that oplat crashed, hung or ended with a code that docs/reference/exit-codes.md does not list for a model; they are named.
+Both write the page. Exit code 1 says that oplat crashed, hung or ended with a code that
+docs/reference/exit-codes.md does not list for a model; they are named.
 """
 import argparse
 import concurrent.futures
@@ -109,7 +112,8 @@ class Breadth:
         return self.end - time.monotonic()
 
     def call(self, *arguments, seconds=CALL_SECONDS, late=False):
-        """(exit code, standard output, standard error); the code is "hang" where it took too long. `late`: also after the end of this run."""
+        """(exit code, standard output, standard error); the code is "hang" where it took too long.
+        `late`: also after the end of this run."""
         if self.left() <= 0 and not late:
             raise Out
         with subprocess.Popen([self.oplat, *map(str, arguments)], text=True, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -147,7 +151,8 @@ class Breadth:
         return {"exit": 0, "keys": [kernel["key"] for kernel in plan["kernels"]]}
 
     def plan_model(self, label):
-        """What the worker refuses although the runtime executes it, the program itself is asked again, for its exit code."""
+        """What the worker refuses although the runtime executes it, the program itself is asked
+        again, for its exit code."""
         path = self.model(label)
         plan = self.ask_plan(path, {}, {})
         if plan["exit"] != 0:
@@ -195,7 +200,8 @@ class Breadth:
 
     @staticmethod
     def values(files, i, line):
-        """Files of the inputs whose values decide what a kernel does, by name; `line` lists them: "fan x1:i64[3]"."""
+        """Files of the inputs whose values decide what a kernel does, by name; `line` lists them:
+        "fan x1:i64[3]"."""
         found = {}
         for name, dtype, dims in re.findall(r" (\w+):(\w+)\[([\d,]*)\]", line):
             raw = (files / f"{i}.{name}.bin").read_bytes()

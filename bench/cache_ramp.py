@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where the last level of this machine loses data: kernels timed over pools of operands or weights of several sizes. Writes docs/results/cache-ramp.md.
+"""Where the last level of this machine loses data: kernels timed over pools of operands or weights
+of several sizes. Writes docs/results/cache-ramp.md.
 
-Copies of one kernel, with operands and results or with weights of their own, are run in turn by ONNX Runtime, so that the whole pool lies between two uses of a byte, as
-the footprint of a network lies between two uses of a weight. The machine should have nothing else to do; it takes about a minute.
+Copies of one kernel, with operands and results or with weights of their own, are run in turn by
+ONNX Runtime, so that the whole pool lies between two uses of a byte, as the footprint of a network
+lies between two uses of a weight. The machine should have nothing else to do; it takes about a
+minute.
 """
 import argparse
 import os
@@ -61,7 +64,8 @@ def session_of(nodes, inputs, outputs, initializers=()):
 
 
 class WeightedCopies:
-    """A session of k copies that read the same operand, each with weights of its own, and write over one another."""
+    """A session of k copies that read the same operand, each with weights of its own, and write
+    over one another."""
 
     def __init__(self, kernel, count):
         operator, operand, weights = kernel
@@ -80,7 +84,8 @@ class WeightedCopies:
 
 
 class Copies:
-    """A session of k copies. Distinct: each reads operands and writes a result of its own; else all read the same, and results lie over one another."""
+    """A session of k copies. Distinct: each reads operands and writes a result of its own; else all
+    read the same, and results lie over one another."""
 
     def __init__(self, kernel, count, distinct):
         operator, attributes, operands, result = kernel

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tries the models of ../shared/cases again, and further members of their families, and writes silent-wrong-numbers.md of docs/results, family by family.
+"""Tries the models of ../shared/cases again, and further members of their families, and writes
+silent-wrong-numbers.md of docs/results, family by family.
 
-Each model's kernels and its own time go into a table of its own with a small budget; then it is predicted, and both times are compared. A number that lies
-outside its interval and off by more than 15 %, without a warning, is a silent wrong number: the command ends with exit code 1. Figures from before stand in
-bench/cases.tsv; the tests that hold a family in bench/cases-tests.tsv. Results are kept in FOLDER, one line a model: run it again to go on.
-Takes about 16 minutes on a quiet machine, which should have nothing else to do.
+Each model's kernels and its own time go into a table of its own with a small budget; then it is
+predicted, and both times are compared. A number that lies outside its interval and off by more than
+15 %, without a warning, is a silent wrong number: the command ends with exit code 1. Figures from
+before stand in bench/cases.tsv; the tests that hold a family in bench/cases-tests.tsv. Results are
+kept in FOLDER, one line a model: run it again to go on. Takes about 16 minutes on a quiet machine,
+which should have nothing else to do.
 """
 import argparse
 import dataclasses
@@ -64,7 +67,8 @@ def save_neighbours(folder):
 
 
 def read_tests():
-    """Family: (title, test files). A file that is gone, or that lacks the named test, is an error."""
+    """Family: (title, test files). A file that is gone, or that lacks the named test, is an
+    error."""
     families = {}
     for family, title, tests in tab_separated(ROOT / "bench/cases-tests.tsv"):
         for test in tests.split():
@@ -140,7 +144,8 @@ def try_case(oplat, case, folder, number, budget):
         outcome = Outcome(case.name)
         code, output, messages = verdicts.call(oplat, "profile", "--model", model, "--table", table, "--runtime", RUNTIME, "--budget",
                                                f"{budget * 2**attempt}s", "--json", "--quiet", *options)
-        # A model that is refused has no row; a kernel that is refused is for the prediction to tell.
+        # A model that is refused has no row; a kernel that is refused is for the prediction to
+        # tell.
         if code != 0 and not output.startswith("{"):
             outcome.exit, outcome.message = code, verdicts.last_line(messages)
         else:

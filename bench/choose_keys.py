@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chooses the 200 keys of data/keys-200.txt from the kernels of the zoo, with a fixed seed.
 
-Each kernel of each network's plan is a candidate if it takes 2 us to 5 ms: by its row in the table, else by the roofline that
-`oplat predict --missing roofline` gives. Every operator that has a candidate is taken; then kernels whose cold state is
-measured, kernels with weights, and the rest in turn by operator and precision. The list is fixed once it is committed; this
-script says how it came about.
+Each kernel of each network's plan is a candidate if it takes 2 us to 5 ms: by its row in the table,
+else by the roofline that `oplat predict --missing roofline` gives. Every operator that has a
+candidate is taken; then kernels whose cold state is measured, kernels with weights, and the rest in
+turn by operator and precision. The list is fixed once it is committed; this script says how it came
+about.
 """
 import argparse
 import random
@@ -72,7 +73,8 @@ class Candidate:
 
 
 def candidates(oplat, table, store):
-    """Distinct kernels of all networks, sorted by key, so that the choice depends on nothing else."""
+    """Distinct kernels of all networks, sorted by key, so that the choice depends on nothing
+    else."""
     found = {}
     networks = zoo_networks([])
     require_files(networks)
@@ -113,7 +115,8 @@ def choose(pool):
                 if not queues[name]:
                     del queues[name]
 
-    # An operator whose kernels are all guessed to be short: its longest, where the guess is within the range at all.
+    # An operator whose kernels are all guessed to be short: its longest, where the guess is within
+    # the range at all.
     least, most = MEASURED_NS
     known = {c.operator for c in fitting}
     guessed = sorted((c for c in pool if c.operator not in known and least <= c.ns <= most), key=lambda c: -c.ns)

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How far are networks from the sums of their kernels on each machine: without a fit, with a few networks, and with all? From committed measurements
-(data/compositions/*.tsv).
+"""How far are networks from the sums of their kernels on each machine: without a fit, with a few
+networks, and with all? From committed measurements (data/compositions/*.tsv).
 
-A file holds what `oplat fit` sees of one machine and number of threads: for each network its measured time and, of each of its kernels, the times in the cache
-states that were measured. Networks are predicted as src/predict/fit.cpp does it, from networks of other families. --export TABLE --threads N writes such a
-file from a table that bench/accuracy.py filled. --page writes docs/results/machines.md: all machines side by side, and what spread of a composition without a
-fit the other machines ask for. Without either, the same figures for other priors (an A/B).
+A file holds what `oplat fit` sees of one machine and number of threads: for each network its
+measured time and, of each of its kernels, the times in the cache states that were measured.
+Networks are predicted as src/predict/fit.cpp does it, from networks of other families. --export
+TABLE --threads N writes such a file from a table that bench/accuracy.py filled. --page writes
+docs/results/machines.md: all machines side by side, and what spread of a composition without a fit
+the other machines ask for. Without either, the same figures for other priors (an A/B).
 """
 import argparse
 import itertools
@@ -37,7 +39,8 @@ MIB = 2.0**20
 PAGE = ROOT / "docs/results/machines.md"
 MOST_HALF_WIDTH = 0.1  # of a network that is compared
 DISPATCH = "Relu/14{}(f32[1,16])->(f32[1,16])"
-VIEWS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout"}  # those that the zoo has
+# those that the zoo has
+VIEWS = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout"}
 EIGHT_BITS = re.compile(r"(?<![\w.])[ui]8c?\[")
 
 
@@ -66,7 +69,10 @@ def ramps_of(last):
 
 
 def export(table, threads, out):
-    """Lines: 'device' L2 LLC; 'memory' and six numbers where a campaign measured the ramp out of the last level: both ends of it, of the one at the smallest pools and of the one at the largest; 'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT VIEWS RESULT_BYTES, and behind it its 'kernel' COUNT INT8 BYTES:NS..."""
+    """Lines: 'device' L2 LLC; 'memory' and six numbers where a campaign measured the ramp out of
+    the last level: both ends of it, of the one at the smallest pools and of the one at the largest;
+    'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT VIEWS
+    RESULT_BYTES, and behind it its 'kernel' COUNT INT8 BYTES:NS..."""
     db = sqlite3.connect(f"file:{table}?mode=ro", uri=True)
     (setting,) = db.execute("SELECT id FROM setting WHERE threads = ?", (threads,)).fetchone()
     device, second, last = db.execute("SELECT id, l2_bytes, llc_bytes FROM device").fetchone()
@@ -132,8 +138,9 @@ class Machine:
         self.families = numpy.array([network["family"] for network in self.networks])
 
     def parts(self, curve):
-        """Of each network under a curve: calls, executed kernels, bytes of results, ns, ns of kernels with 8-bit tensors, and what the spread of the sum is made of:
-        the sum of w sd of its kernels and that of the squares."""
+        """Of each network under a curve: calls, executed kernels, bytes of results, ns, ns of
+        kernels with 8-bit tensors, and what the spread of the sum is made of: the sum of w sd of
+        its kernels and that of the squares."""
         if curve not in self.parts_of:
             rows = []
             for network in self.networks:
@@ -174,7 +181,8 @@ def at_reuse(points, curve, wanted):
 
 
 class Prior:
-    """Mean and standard deviation of c0, c1, c2, scale, and scale_int8 above scale, for a machine; and the spread of single networks."""
+    """Mean and standard deviation of c0, c1, c2, scale, and scale_int8 above scale, for a machine;
+    and the spread of single networks."""
 
     def __init__(self, machine, c1_sd=None, c2=0.004, c2_sd=0.008, scale_sd=0.015, sd=0.05, sd_doubt=0.5):
         self.mean = numpy.array([machine.call, 0, c2, 1, 0])
@@ -183,7 +191,8 @@ class Prior:
 
 
 def reported_ramps(last):
-    """The ramp out of a last level of so many bytes that nobody measured, the earliest and the latest one."""
+    """The ramp out of a last level of so many bytes that nobody measured, the earliest and the
+    latest one."""
     lowest = min(0.25 * last, 16 * MIB)
     return (0.5 * last, 1.25 * last), (lowest, max(2 * lowest, min(0.75 * last, 64 * MIB))), (0.75 * last, 2 * last)
 
@@ -195,7 +204,8 @@ def ramp_at(ramps, place):
 
 
 def curves_of(machine, ramps):
-    """The start curve first, then its neighbours: curve, place of the ramp out of the last level, ln of its probability before a network is measured."""
+    """The start curve first, then its neighbours: curve, place of the ramp out of the last level,
+    ln of its probability before a network is measured."""
     own = machine_own(machine, ramps)
     found = []
     for place in LAST_STEPS:
@@ -286,7 +296,8 @@ class Fitted:
                 self.sd, best = numpy.where(likelihood > best, sd, self.sd), numpy.maximum(likelihood, best)
 
     def predict(self, asked):
-        """Of networks: predicted ns; sum of w sd of their kernels, squares of them, and the variance of everything else but the composition, all relative."""
+        """Of networks: predicted ns; sum of w sd of their kernels, squares of them, and the
+        variance of everything else but the composition, all relative."""
         every = numpy.einsum("cnk,ck->cn", self.parts[:, asked, :5], self.unknowns)
         ns, parts = every[self.best], self.parts[self.best][asked]
         unsure = numpy.einsum("nk,kl,nl->n", parts[:, :5], self.covariance[self.best], parts[:, :5]) / ns**2
@@ -314,7 +325,8 @@ def student_quantile(freedom):
 
 
 def calibrated(machine, curves, prior, chosen):
-    """As `oplat fit` from these networks, each family left out in turn: the fit, correlation, spread, quantile."""
+    """As `oplat fit` from these networks, each family left out in turn: the fit, correlation,
+    spread, quantile."""
     errors, terms = [], []
     for family in sorted(set(machine.families[chosen])):
         out = numpy.array([one for one in chosen if machine.families[one] == family])
@@ -352,7 +364,8 @@ class Compared:
 
 
 def unfitted(machine, ramps, prior):
-    """As a table without a fit: ln(measured / predicted), and the variance of a prediction besides that of the composition."""
+    """As a table without a fit: ln(measured / predicted), and the variance of a prediction besides
+    that of the composition."""
     parts = [machine.parts((machine_own(machine, ramps), last))[:, :5] for last in ramps]
     ns = parts[0] @ prior.mean
     slower, faster = (numpy.log(one @ prior.mean / ns) for one in parts[1:])
@@ -372,8 +385,9 @@ def inside(errors, variances, sd):
 
 
 def spread_of(predictions):
-    """The smallest spread of a composition, in steps of half a per cent, with which 85 % or more of each machine's networks are inside. What a machine misses by has
-    one sign, so that machines and not networks have to be held."""
+    """The smallest spread of a composition, in steps of half a per cent, with which 85 % or more of
+    each machine's networks are inside. What a machine misses by has one sign, so that machines and
+    not networks have to be held."""
     return next(sd for sd in (step / 200 for step in itertools.count()) if all(inside(*one, sd) >= MIN_INSIDE for one in predictions))
 
 
@@ -383,7 +397,8 @@ FEW = (1, 3)
 
 
 def with_few(machine, curves, prior, count):
-    """Networks of other families, predicted from a few small ones of different families, drawn many times."""
+    """Networks of other families, predicted from a few small ones of different families, drawn many
+    times."""
     random = numpy.random.default_rng(count)
     small = numpy.flatnonzero(machine.times <= SMALL_NS)
     compared = Compared()

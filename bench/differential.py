@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Predicts random small graphs from measured kernels, measures them, and writes differential.md of docs/results: no silent wrong number may be among them.
+"""Predicts random small graphs from measured kernels, measures them, and writes differential.md of
+docs/results: no silent wrong number may be among them.
 
-The graphs come from lib/random_graphs.py: onnx.checker accepts each, and ONNX Runtime executes it. Their kernels and their own times go into one table, a few
-graphs at a time, kernels that several share once. A prediction that lies outside its interval and is off by more than 15 %, without a warning, is a silent
-wrong number: the command ends with exit code 1. Graphs, table and results are kept in FOLDER: run it again to go on. 200 graphs take at most 20 minutes on a
-quiet machine, which should have nothing else to do.
+The graphs come from lib/random_graphs.py: onnx.checker accepts each, and ONNX Runtime executes it.
+Their kernels and their own times go into one table, a few graphs at a time, kernels that several
+share once. A prediction that lies outside its interval and is off by more than 15 %, without a
+warning, is a silent wrong number: the command ends with exit code 1. Graphs, table and results are
+kept in FOLDER: run it again to go on. 200 graphs take at most 20 minutes on a quiet machine, which
+should have nothing else to do.
 """
 import argparse
 import dataclasses

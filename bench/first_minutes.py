@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What four new users type after scripts/demo, and what they see, with the time of each step; writes docs/results/first-minutes.md.
+"""What four new users type after scripts/demo, and what they see, with the time of each step;
+writes docs/results/first-minutes.md.
 
-Each command runs in a terminal of 80 columns (a pseudo-terminal), in the folder of the checkout, by the release build (scripts/build release) and the table that scripts/demo
-made.
-Long outputs are cut in the middle, and say so.
+Each command runs in a terminal of 80 columns (a pseudo-terminal), in the folder of the checkout, by
+the release build (scripts/build release) and the table that scripts/demo made. Long outputs are cut
+in the middle, and say so.
 """
 import argparse
 import fcntl

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares, operator by operator, kernels measured by themselves with the same kernels inside their network, and writes docs/results/in-context.md.
+"""Compares, operator by operator, kernels measured by themselves with the same kernels inside their
+network, and writes docs/results/in-context.md.
 
-Inside: the runtime's own profile of the network, which adds the profiler's cost to each node; what views cost there (they compute nothing) shows how much.
-By themselves: rows of a table that holds the networks, as bench/accuracy.py leaves one, at the state that the prediction takes them at, no scale applied.
-The machine should be the table's and have nothing else to do; a network takes seconds.
+Inside: the runtime's own profile of the network, which adds the profiler's cost to each node; what
+views cost there (they compute nothing) shows how much. By themselves: rows of a table that holds
+the networks, as bench/accuracy.py leaves one, at the state that the prediction takes them at, no
+scale applied. The machine should be the table's and have nothing else to do; a network takes
+seconds.
 """
 import argparse
 import re

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes an ONNX network of 500 MB: eight matrix products with weights of their own. Run with the Python of .venv."""
+"""Writes an ONNX network of 500 MB: eight matrix products with weights of their own. Run with the
+Python of .venv."""
 import sys
 
 import numpy

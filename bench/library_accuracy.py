@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how well learned estimates do on a convolution library and writes docs/results/library-accuracy.md.
+"""Measures how well learned estimates do on a convolution library and writes
+docs/results/library-accuracy.md.
 
-Imports the library into a table (build/bench), runs `oplat accuracy` for every split of the page, fits the whole of it and times answers.
-Each split takes minutes; what is done stays in build/bench and is not done again by the same oplat. Needs: scripts/build release oplat learned_bench.
+Imports the library into a table (build/bench), runs `oplat accuracy` for every split of the page,
+fits the whole of it and times answers. Each split takes minutes; what is done stays in build/bench
+and is not done again by the same oplat. Needs: scripts/build release oplat learned_bench.
 """
 import argparse
 import json
@@ -38,10 +40,12 @@ SPLITS = [
     ("all but 5 %, chosen by the sampler", "sample:5", "accurate", 6.0, []),
     ("all but 10 %, chosen by the sampler", "sample:10", "accurate", 5.0, []),
 ]
-# The issue's targets come from a prototype that left out the rows of In_H = 4, as the original does: these splits once more without.
+# The issue's targets come from a prototype that left out the rows of In_H = 4, as the original
+# does: these splits once more without.
 SPLITS_WITHOUT = ["random", "level:batch=32", "beyond", "sample:1"]
 LEFT_OUT_HEIGHT = "4"
-# The same settings on a library of another precision. Two targets come from what the study of the prototype expects; the others have none.
+# The same settings on a library of another precision. Two targets come from what the study of the
+# prototype expects; the others have none.
 OTHER_SPLITS = [
     ("one row in ten, at random", "random", "accurate", 2.8, []),
     ("twins together", "twin", "accurate", 4.0, []),
@@ -50,10 +54,11 @@ OTHER_SPLITS = [
     ("all of ratio 1", "level:ratio=1", "accurate", None, []),
     ("the largest fifth", "beyond", "accurate", None, []),
 ]
-# A tenth of the rows leaves a stage some sixty to draw from, of which two may decide; so networks of all rows, each held out once, too.
+# A tenth of the rows leaves a stage some sixty to draw from, of which two may decide; so networks
+# of all rows, each held out once, too.
 FOLDS = "folds:10"
-# More targets: shares of networks within 1 %, from this batch on; shares inside the 90 % interval, of the grid and its bands at random and of
-# everything else; times.
+# More targets: shares of networks within 1 %, from this batch on; shares inside the 90 % interval,
+# of the grid and its bands at random and of everything else; times.
 LEAST_BATCH_AIMED, WITHIN_1_PERCENT = 32, 0.90
 COVERAGE_ON_GRID, LEAST_COVERAGE = (0.88, 0.92), 0.85
 LEAST_ROWS_OF_A_LINE = 300
@@ -88,7 +93,8 @@ class Results:
 
 
 def write_without_height(library, path):
-    """The rows of a library but for those of one In_H, the fourth number of {type,batch,in_c,in_h,...}."""
+    """The rows of a library but for those of one In_H, the fourth number of
+    {type,batch,in_c,in_h,...}."""
     with open(library, encoding="ascii") as rows, open(path, "w", encoding="ascii") as out:
         out.writelines(row for row in rows if row.split(",")[3:4] != [LEFT_OUT_HEIGHT])
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does the measured memory of this machine repeat? Runs `oplat machine` several times and compares curves and levels; writes a section of docs/results/machines.md.
+"""Does the measured memory of this machine repeat? Runs `oplat machine` several times and compares
+curves and levels; writes a section of docs/results/machines.md.
 
-The machine should have nothing else to do. Three runs take about a minute. Needs scripts/build release.
+The machine should have nothing else to do. Three runs take about a minute. Needs scripts/build
+release.
 """
 import argparse
 import sys

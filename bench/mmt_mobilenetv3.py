@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Predicts random networks around MobileNetV3 on MNN, from operators as oplat does and from blocks as MMT does, and writes mmt-mobilenetv3.md of docs/results.
+"""Predicts random networks around MobileNetV3 on MNN, from operators as oplat does and from blocks
+as MMT does, and writes mmt-mobilenetv3.md of docs/results.
 
-MMT publishes 4.1 % mean error on 334 such networks with a correction that 16 of them teach, and 39 % without. Here both ways predict the same networks from
-measurements of one machine: oplat from MNN's kernels, with nothing fitted and with a composition fitted to 16 networks; MMT's recipe from the mean times of
-whole blocks, summed, and corrected by its Gaussian process on the same 16.
+MMT publishes 4.1 % mean error on 334 such networks with a correction that 16 of them teach, and 39
+% without. Here both ways predict the same networks from measurements of one machine: oplat from
+MNN's kernels, with nothing fitted and with a composition fitted to 16 networks; MMT's recipe from
+the mean times of whole blocks, summed, and corrected by its Gaussian process on the same 16.
 
-Each call measures every block once more, then goes on with the campaign of kernels and networks until its minutes are over, then measures every block again.
-It goes on where an earlier call stopped, and refuses to if oplat or a worker has changed since. --prepare only exports the networks, which needs torch and
-no quiet machine: 3 minutes and 1.4 GB. While it measures, the machine should have nothing else to do. Of 40 minutes the blocks take 5, planning takes half
-a one; a call takes a minute more than its --minutes, for predictions and the page.
+Each call measures every block once more, then goes on with the campaign of kernels and networks
+until its minutes are over, then measures every block again. It goes on where an earlier call
+stopped, and refuses to if oplat or a worker has changed since. --prepare only exports the networks,
+which needs torch and no quiet machine: 3 minutes and 1.4 GB. While it measures, the machine should
+have nothing else to do. Of 40 minutes the blocks take 5, planning takes half a one; a call takes a
+minute more than its --minutes, for predictions and the page.
 """
 import argparse
 import importlib
@@ -41,7 +45,8 @@ MIN_BUDGET_SECONDS = 20
 
 
 def prepare(folder, count):
-    """Exports the networks that are missing; name -> [[block, bytes of its result], ...] of the first `count`."""
+    """Exports the networks that are missing; name -> [[block, bytes of its result], ...] of the
+    first `count`."""
     path = folder / "space.json"
     space = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     names = [f"net{number:03}" for number in range(count)]
@@ -62,7 +67,8 @@ def block_runs(path, threads):
 
 
 def measure_blocks(store, folder, space, threads):
-    """One pass: every block gets as many times as the most measured one has, or one more if all are alike. What it took is in the store."""
+    """One pass: every block gets as many times as the most measured one has, or one more if all are
+    alike. What it took is in the store."""
     found = store.section("blocks")
     names = sorted({block for blocks in space.values() for block, _ in blocks})
     counts = [len(found.get(name, [])) for name in names]
@@ -106,7 +112,8 @@ def measure(oplat, store, folder, space, paths, options):
 
 
 def gaussian_process(x, y, at):
-    """The mean that scikit-learn's GaussianProcessRegressor(DotProduct() + WhiteKernel()) predicts, its parameters by the marginal likelihood."""
+    """The mean that scikit-learn's GaussianProcessRegressor(DotProduct() + WhiteKernel()) predicts,
+    its parameters by the marginal likelihood."""
     import numpy
     from scipy.optimize import minimize
 
@@ -119,13 +126,15 @@ def gaussian_process(x, y, at):
         factor = numpy.linalg.cholesky(covariance(log))
         return 0.5 * numpy.sum(numpy.linalg.solve(factor, y) ** 2) + numpy.sum(numpy.log(numpy.diag(factor)))
 
-    limits = [(numpy.log(1e-10), numpy.log(1e10)), (numpy.log(1e-5), numpy.log(1e5))]  # of sigma_0 squared and of the noise
+    # of sigma_0 squared and of the noise
+    limits = [(numpy.log(1e-10), numpy.log(1e10)), (numpy.log(1e-5), numpy.log(1e5))]
     best = minimize(loss, [0.0, 0.0], bounds=limits, method="L-BFGS-B").x
     return list((numpy.exp(best[0]) + numpy.outer(at, x)) @ numpy.linalg.solve(covariance(best), y))
 
 
 def regression(rows, true, at):
-    """What oplat.mmt.predictor.latency_predictor predicts for the rows `at`: (ms, half of the 90 % interval's width)."""
+    """What oplat.mmt.predictor.latency_predictor predicts for the rows `at`: (ms, half of the 90 %
+    interval's width)."""
     import numpy
 
     sys.path.insert(0, str(ROOT / "python"))
@@ -137,7 +146,8 @@ def regression(rows, true, at):
 
 
 def operator_ways(models, fit, taught, asked):
-    """By the kernels of each network: as the table has them, and by the composition that the taught networks gave."""
+    """By the kernels of each network: as the table has them, and by the composition that the taught
+    networks gave."""
     ways = [Way("operators, nothing fitted", "oplat", "-", page.MOST_UNFITTED)]
     for name in asked:
         low, high = models[name]["interval_ns"]
@@ -171,10 +181,12 @@ def block_ways(blocks, space, measured, taught, asked):
 
 
 def predictions(oplat, paths, options):
-    """`oplat predict` of each network that the campaign planned, by name. It holds the network's own time, too."""
+    """`oplat predict` of each network that the campaign planned, by name. It holds the network's
+    own time, too."""
     found = {}
     for name, path in paths.items():
-        # Exit 4: kernels are missing and the document is printed, or the plan is missing and nothing is.
+        # Exit 4: kernels are missing and the document is printed, or the plan is missing and
+        # nothing is.
         output = oplat.text("predict", path, "--unfitted", "--table", options.table, "--runtime", RUNTIME, "--threads", options.threads, "--plan", "cached", "--json",
                             "--quiet", allowed=(0, MISSING_KERNELS), quiet=True)
         if output:
@@ -186,7 +198,8 @@ def compare(oplat, store, folder, paths, options, space):
     """Everything that the page shows."""
     names = list(space)
     taught, asked = names[:options.fit], names[options.fit:]
-    # Every network that is asked about is in one group, and so left out of the fit that predicts it.
+    # Every network that is asked about is in one group, and so left out of the fit that predicts
+    # it.
     families = {paths[name].name: "asked" for name in asked} | {paths[name].name: name for name in taught}
     fit = oplat.composition(options.table, folder, families, "--runtime", RUNTIME, "--threads", options.threads, "--max-half-width", page.MOST_HALF_WIDTH)
     models = predictions(oplat, paths, options)

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures networks of data/zoo.tsv kernel by kernel on MNN, predicts them, and writes docs/results/mnn.md.
+"""Measures networks of data/zoo.tsv kernel by kernel on MNN, predicts them, and writes
+docs/results/mnn.md.
 
-All networks are profiled in one campaign for each number of threads (`oplat profile`), kernels by themselves and networks end to end, so that what
-drifts on the machine meets all of them. Then each network is predicted as the table has it (`oplat validate`) and by a composition fitted to the
-other families (`oplat fit`). scripts/models makes the networks. Facts next to the table (TABLE.bench.json) say what is done: a call that was cut short
-is to be run again, and --again adds blocks to what is done. The page holds all that the table holds. The machine should have nothing else to do.
+All networks are profiled in one campaign for each number of threads (`oplat profile`), kernels by
+themselves and networks end to end, so that what drifts on the machine meets all of them. Then each
+network is predicted as the table has it (`oplat validate`) and by a composition fitted to the other
+families (`oplat fit`). scripts/models makes the networks. Facts next to the table
+(TABLE.bench.json) say what is done: a call that was cut short is to be run again, and --again adds
+blocks to what is done. The page holds all that the table holds. The machine should have nothing
+else to do.
 """
 import argparse
 import json

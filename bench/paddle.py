@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures networks of paddle.vision.models kernel by kernel on Paddle Inference, predicts them, and writes docs/results/paddle.md.
+"""Measures networks of paddle.vision.models kernel by kernel on Paddle Inference, predicts them,
+and writes docs/results/paddle.md.
 
-The networks are made by scripts/paddle_nets, which like the runtime needs .venv-paddle (scripts/setup). All their kernels are measured into
-one table (`oplat profile`), each network is measured end to end in the same campaign and compared (`oplat validate`); the table is then exported
-in PaddleSlim's format. Run it again after an interruption: what is measured stays (--folder). The machine should have nothing else to do.
+The networks are made by scripts/paddle_nets, which like the runtime needs .venv-paddle
+(scripts/setup). All their kernels are measured into one table (`oplat profile`), each network is
+measured end to end in the same campaign and compared (`oplat validate`); the table is then exported
+in PaddleSlim's format. Run it again after an interruption: what is measured stays (--folder). The
+machine should have nothing else to do.
 """
 import argparse
 import pickle
@@ -36,7 +39,8 @@ def models(folder, names):
 
 
 def measure(oplat, store, options, files, table):
-    """One campaign for all networks, so that their kernels and they themselves are measured under the same conditions."""
+    """One campaign for all networks, so that their kernels and they themselves are measured under
+    the same conditions."""
     facts = store.section("profile")
     if not facts.get("done"):
         facts.setdefault("load", text.load())
@@ -51,13 +55,15 @@ def measure(oplat, store, options, files, table):
 
 
 def fit(oplat, table, folder, files):
-    """How well a composition does that was fitted without a network and its relatives; None if too few networks were measured well."""
+    """How well a composition does that was fitted without a network and its relatives; None if too
+    few networks were measured well."""
     families = {path.name: name.partition("_v")[0].rstrip("0123456789") for name, path in files.items()}
     return oplat.composition(table, folder, families, "--max-half-width", paddle_page.MOST_HALF_WIDTH)
 
 
 def export(oplat, table, folder, options):
-    """The table as PaddleSlim would load it; its name and how many keys Python's pickle finds in it."""
+    """The table as PaddleSlim would load it; its name and how many keys Python's pickle finds in
+    it."""
     path = folder / f"{options.device}_threads_{options.threads}_power_mode_0.pkl"
     oplat.text("export", table, "--format", "paddleslim", "--out", path)
     keys = pickle.loads(path.read_bytes())  # our own file

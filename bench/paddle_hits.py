@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/results/paddle-hits.md: which operators of Paddle's networks PaddleSlim's table of an RK3288 holds, and why it lacks others.
+"""Writes docs/results/paddle-hits.md: which operators of Paddle's networks PaddleSlim's table of an
+RK3288 holds, and why it lacks others.
 
-Asks `oplat predict` for every network under models/paddle (scripts/paddle_nets) and looks in the table itself for the row that is
-nearest to each operator that it lacks. Needs: scripts/build release oplat; scripts/paddle_nets models/paddle. The first run
-learns from the table, which takes some minutes.
+Asks `oplat predict` for every network under models/paddle (scripts/paddle_nets) and looks in the
+table itself for the row that is nearest to each operator that it lacks. Needs: scripts/build
+release oplat; scripts/paddle_nets models/paddle. The first run learns from the table, which takes
+some minutes.
 """
 import argparse
 import collections
@@ -113,7 +115,8 @@ class Net:
         self.kernels, self.predicted = looked_up["kernels"], predicted
 
     def hits(self, kinds=None):
-        """Calls in the table, and calls; views that it lacks cost nothing and are part of neither."""
+        """Calls in the table, and calls; views that it lacks cost nothing and are part of
+        neither."""
         chosen = [k for k in self.kernels if (kinds is None or kind_of(k["key"]) in kinds) and k["source"] != "free"]
         return sum(k["count"] for k in chosen if k["source"] == "measured"), sum(k["count"] for k in chosen)
 

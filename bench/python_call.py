@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a call from Python costs above the same call in C++: Table.predict(), oplat.Key() and as_objective(). Writes the section
-"Calling from Python" of docs/results/speed.md.
+"""What a call from Python costs above the same call in C++: Table.predict(), oplat.Key() and
+as_objective(). Writes the section "Calling from Python" of docs/results/speed.md.
 
-MODEL's plan is in TABLE. Needs the targets oplat, oplat_python and python_call of a release build, and runs under .venv-python:
+MODEL's plan is in TABLE. Needs the targets oplat, oplat_python and python_call of a release build,
+and runs under .venv-python:
 
   scripts/build release oplat oplat_python python_call
   .venv-python/bin/python bench/python_call.py TABLE MODEL
 
-Python and C++ take turns, a process of C++ a round; of each the fastest call counts, since other programs only ever add time.
+Python and C++ take turns, a process of C++ a round; of each the fastest call counts, since other
+programs only ever add time.
 """
 import argparse
 import json
@@ -44,7 +46,8 @@ def ns_of(calls, call):
 
 
 def measure(options):
-    """(Python, C++) in ns by name; a lambda that does nothing; kernels of the model, warnings of its prediction."""
+    """(Python, C++) in ns by name; a lambda that does nothing; kernels of the model, warnings of
+    its prediction."""
     sys.path.insert(0, str((options.build / "python").resolve()))
     import oplat
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures int8 Caffe2 nets kernel by kernel on QNNPACK, predicts them, and writes docs/results/qnnpack.md.
+"""Measures int8 Caffe2 nets kernel by kernel on QNNPACK, predicts them, and writes
+docs/results/qnnpack.md.
 
-The nets are those of scripts/zoo/caffe2_nets.py, two of them drawn from seeds, and ChamNet-A where ../shared holds it. Their
-operators are measured into one look-up table (`oplat lut build`), each net is measured end to end on the same kernels and
-compared (`oplat validate`). Run it again after an interruption: what is measured stays (--folder). The machine should have
-nothing else to do.
+The nets are those of scripts/zoo/caffe2_nets.py, two of them drawn from seeds, and ChamNet-A where
+../shared holds it. Their operators are measured into one look-up table (`oplat lut build`), each
+net is measured end to end on the same kernels and compared (`oplat validate`). Run it again after
+an interruption: what is measured stays (--folder). The machine should have nothing else to do.
 """
 import argparse
 import shutil
@@ -76,7 +77,8 @@ def profile(oplat, store, net, model, options, table):
 
 
 def look_up(oplat, net, model, folder, table, options):
-    """Sum of the look-up table that `oplat lut build` makes of the rows, in us, and how long the look-up took, in s."""
+    """Sum of the look-up table that `oplat lut build` makes of the rows, in us, and how long the
+    look-up took, in s."""
     dims = f'{{"data": [1, 3, {net.size}, {net.size}]}}'
     lut = folder / "luts" / net.name / f"{options.device}-op_lut_database.json"
     lut.parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +91,8 @@ def look_up(oplat, net, model, folder, table, options):
 
 
 def compose(oplat, table, folder, nets, models):
-    """What a composition predicts that was fitted without a net and its relatives, by name of the net; empty where too few were measured well."""
+    """What a composition predicts that was fitted without a net and its relatives, by name of the
+    net; empty where too few were measured well."""
     by_file = {models[net.name].name: net for net in nets}
     document = oplat.composition(table, folder, {file: net.network or net.name for file, net in by_file.items()})
     return {by_file[line["name"]].name: line for line in document["left_out"] if line["name"] in by_file} if document else {}

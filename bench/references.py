@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Would correcting times by the reference kernels make rows better? An A/B on committed blocks (data/reference-blocks.tsv).
+"""Would correcting times by the reference kernels make rows better? An A/B on committed blocks
+(data/reference-blocks.tsv).
 
-Each block of a row is timed next to two reference kernels, one of arithmetic and one of memory. This fits
-log time = row + b1 log(compute reference) + b2 log(memory reference) on one half of the rows, for each cache state, and
-shows how much that narrows the spread of the blocks of the other half. Blocks that the stop rule leaves out anyway
-(disturbed ones) are left out here too. --export TABLE writes the data file anew from a table.
+Each block of a row is timed next to two reference kernels, one of arithmetic and one of memory.
+This fits log time = row + b1 log(compute reference) + b2 log(memory reference) on one half of the
+rows, for each cache state, and shows how much that narrows the spread of the blocks of the other
+half. Blocks that the stop rule leaves out anyway (disturbed ones) are left out here too. --export
+TABLE writes the data file anew from a table.
 """
 import argparse
 import math
@@ -73,7 +75,8 @@ def centred(rows):
 
 
 def compare(rows):
-    """Median spread of the blocks of held-out rows, as measured and corrected, with the coefficients of both folds."""
+    """Median spread of the blocks of held-out rows, as measured and corrected, with the
+    coefficients of both folds."""
     names = sorted(row for row, blocks in rows.items() if len(blocks) >= 4)
     random.Random(SEED).shuffle(names)
     halves = names[::2], names[1::2]

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which operators are quicker when they are given the same data again and again?
 
-A processor learns how the branches of a loop went the last time. An operator that branches by its data is then quicker on the data of the run before than on
-data it has not seen, as every application gives it. Runs each operator on one input and on 32 in turn, and prints the ratio of the two times. The list in
-src/ir/value_costs.cpp (`branches_on_data`) comes from this. Wants a quiet machine for five minutes.
+A processor learns how the branches of a loop went the last time. An operator that branches by its
+data is then quicker on the data of the run before than on data it has not seen, as every
+application gives it. Runs each operator on one input and on 32 in turn, and prints the ratio of the
+two times. The list in src/ir/value_costs.cpp (`branches_on_data`) comes from this. Wants a quiet
+machine for five minutes.
 """
 import argparse
 import os
@@ -64,7 +66,8 @@ def trees(count, depth):
 
 
 def trials():
-    """(what, op, domain, attributes, operands (name, how to make it) or constants, types of the results)"""
+    """(what, op, domain, attributes, operands (name, how to make it) or constants, types of the
+    results)"""
     for op in UNARY:
         yield op, op, "", {}, [lambda: uniform(100, 200)], [], 1
     yield "Relu f64", "Relu", "", {}, [lambda: uniform(100, 200).astype(numpy.float64)], [], 1

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which operators of MNN and of Paddle are quicker when they are given the same data again and again?
+"""Which operators of MNN and of Paddle are quicker when they are given the same data again and
+again?
 
-As bench/repeated_data.py does it for ONNX Runtime: each operator on one input and on 32 in turn, nine times each, and the ratio of the lower quartiles. The
-lists in python/oplat/workers/{mnn,paddle}/data.py and src/ir/value_costs.cpp come from this. Run it by the runtime's own interpreter, on a quiet machine:
+As bench/repeated_data.py does it for ONNX Runtime: each operator on one input and on 32 in turn,
+nine times each, and the ratio of the lower quartiles. The lists in
+python/oplat/workers/{mnn,paddle}/data.py and src/ir/value_costs.cpp come from this. Run it by the
+runtime's own interpreter, on a quiet machine:
 
-    PYTHONPATH=python OPLAT_WORKER_LIBRARY=build/release/liboplat_worker.so.1 .venv-mnn/bin/python bench/repeated_data_elsewhere.py mnn
+    PYTHONPATH=python OPLAT_WORKER_LIBRARY=build/release/liboplat_worker.so.1 .venv-mnn/bin/python
+    bench/repeated_data_elsewhere.py mnn
 """
 import argparse
 import sys
@@ -99,7 +103,8 @@ def mnn(seconds):
 
 
 def paddle_trials(paddle):
-    """(name, function of the parameters and the inputs, shapes of parameters, how to make the inputs)"""
+    """(name, function of the parameters and the inputs, shapes of parameters, how to make the
+    inputs)"""
     functional = paddle.nn.functional
     yield "relu", lambda _, x: functional.relu(x), [], [uniform(*MAP)]
     yield "elu", lambda _, x: functional.elu(x), [], [uniform(*MAP)]

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures how well learned estimates do on a small table of a phone-class CPU and writes docs/results/rk3288-accuracy.md.
+"""Measures how well learned estimates do on a small table of a phone-class CPU and writes
+docs/results/rk3288-accuracy.md.
 
-Imports PaddleSlim's pickled table of an RK3288 (2,200 operators), lists what `oplat check` faults, and asks `oplat accuracy`
-for five folds by key and five folds of whole networks. With scikit-learn (optional: python3-sklearn of Debian, or any
-environment that runs this script) the original's recipe is asked for the same folds. Takes some minutes. Needs:
-scripts/build release oplat.
+Imports PaddleSlim's pickled table of an RK3288 (2,200 operators), lists what `oplat check` faults,
+and asks `oplat accuracy` for five folds by key and five folds of whole networks. With scikit-learn
+(optional: python3-sklearn of Debian, or any environment that runs this script) the original's
+recipe is asked for the same folds. Takes some minutes. Needs: scripts/build release oplat.
 """
 import argparse
 import itertools
@@ -60,8 +61,9 @@ def is_known(key):
 
 
 def networks_of(rows):
-    """A number a row. The pickle holds its keys in the order in which networks were measured, each key where it came first: a
-    network begins with a convolution of an image, or behind the classifier of the one before."""
+    """A number a row. The pickle holds its keys in the order in which networks were measured, each
+    key where it came first: a network begins with a convolution of an image, or behind the
+    classifier of the one before."""
     number, closing, numbers = 0, False, []
     for _, _, line in rows:
         name = line.split()[0]
@@ -171,8 +173,9 @@ def verdict(met):
 
 
 def disagreement(rows, kind):
-    """How far rows of a type disagree that are nearly the same: of pairs that differ in nothing but the channels of their operands, and in those by
-    less than ALIKE, how many there are and how far their times per channel lie apart on average, as a ratio less 1."""
+    """How far rows of a type disagree that are nearly the same: of pairs that differ in nothing but
+    the channels of their operands, and in those by less than ALIKE, how many there are and how far
+    their times per channel lie apart on average, as a ratio less 1."""
     own = []
     for _, ns, line in rows:
         dims = tensors(line)

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plans by rules against ONNX Runtime's own, network by network. Writes the page rules.md of docs/results.
+"""Plans by rules against ONNX Runtime's own, network by network. Writes the page rules.md of
+docs/results.
 
-Every network of the sets demo, zoo and tests of data/zoo.tsv (scripts/models zoo; scripts/models tests) is planned twice: by the installed runtime, and by the rules rules:onnxruntime, which see nothing but the model. Kernels
-are compared by their keys and how often they run. With --table, a table that holds rows of these kernels (bench/accuracy.py makes one), both plans are also predicted from it.
-With predict_bench (scripts/build release predict_bench) the page says how long a prediction takes from a graph and from a file. No measurement: any machine will do
-but for that last part.
+Every network of the sets demo, zoo and tests of data/zoo.tsv (scripts/models zoo; scripts/models
+tests) is planned twice: by the installed runtime, and by the rules rules:onnxruntime, which see
+nothing but the model. Kernels are compared by their keys and how often they run. With --table, a
+table that holds rows of these kernels (bench/accuracy.py makes one), both plans are also predicted
+from it. With predict_bench (scripts/build release predict_bench) the page says how long a
+prediction takes from a graph and from a file. No measurement: any machine will do but for that last
+part.
 """
 import argparse
 import json
@@ -68,8 +72,8 @@ def reason_of(oplat, *arguments):
 
 
 def planned(oplat, recipe, table, *which):
-    """Kernels by a plan and, with a table, what is predicted from it. Without `which` that is the runtime's own plan, which the table holds or a worker asks
-    for."""
+    """Kernels by a plan and, with a table, what is predicted from it. Without `which` that is the
+    runtime's own plan, which the table holds or a worker asks for."""
     shapes = SHAPES.get(recipe.name, [])
     if table:
         try:
@@ -99,7 +103,8 @@ def differences(one):
 
 
 def times(program, table, model):
-    """Real times of predictions by rules in ns, from a graph and from a file; nothing without the program."""
+    """Real times of predictions by rules in ns, from a graph and from a file; nothing without the
+    program."""
     if not program.exists() or not table:
         return {}
     done = subprocess.run([program, "--benchmark_format=json", "--benchmark_filter=by_rules", "--benchmark_repetitions=5"], check=False, capture_output=True,

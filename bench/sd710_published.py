@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/results/sd710-published.md: what PaddleSlim's predictor achieved on a Snapdragon 710, by its authors' own figures.
+"""Writes docs/results/sd710-published.md: what PaddleSlim's predictor achieved on a Snapdragon 710,
+by its authors' own figures.
 
-Reads the published predictions and measurements, computes errors from them, and says where the printed errors differ. Nothing is
-predicted here: the table behind the figures is not available. --check compares the page with what would be written.
+Reads the published predictions and measurements, computes errors from them, and says where the
+printed errors differ. Nothing is predicted here: the table behind the figures is not available.
+--check compares the page with what would be written.
 """
 import argparse
 import csv

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sums the runtime's own profile of one network: the median over runs of the sum of its node times, all and by operator, as JSON.
+"""Sums the runtime's own profile of one network: the median over runs of the sum of its node times,
+all and by operator, as JSON.
 
-This is what a user gets without oplat who runs the model once under onnxruntime's profiler, and a baseline of docs/results/accuracy.md.
-Run with the Python of .venv (scripts/setup).
+This is what a user gets without oplat who runs the model once under onnxruntime's profiler, and a
+baseline of docs/results/accuracy.md. Run with the Python of .venv (scripts/setup).
 """
 import argparse
 import json
@@ -48,7 +49,8 @@ def record(model, threads, folder):
 
 
 def runs_of(events):
-    """The nodes of each run after the warm-up. A node belongs to the run that encloses its start."""
+    """The nodes of each run after the warm-up. A node belongs to the run that encloses its
+    start."""
     runs = sorted((e["ts"], e["ts"] + e["dur"]) for e in events if e.get("cat") == "Session" and e["name"] == "model_run")
     nodes = sorted((e for e in events if e.get("cat") == "Node" and e["name"].endswith("_kernel_time")), key=lambda e: e["ts"])
     found, at = [], 0
@@ -64,7 +66,8 @@ def runs_of(events):
 
 
 def by_operator(runs):
-    """Of each operator: executions a run, and the median over runs of the nanoseconds of all of them."""
+    """Of each operator: executions a run, and the median over runs of the nanoseconds of all of
+    them."""
     sums = [Counter() for _ in runs]
     counts = Counter()
     for at, nodes in enumerate(runs):

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Times predictions, as processes and in the library, and writes the section "Predicting" of docs/results/speed.md.
+"""Times predictions, as processes and in the library, and writes the section "Predicting" of
+docs/results/speed.md.
 
-Processes run interleaved with `oplat version`, whose time is that of starting the program; their figure is the difference of
-medians. Needs: scripts/build release oplat predict_bench grow_table, and table that holds mobilenet_v2_224 (bench/accuracy.py
---settings fp32 --networks mobilenet_v2_224). What is made stays in build/bench and is used again.
+Processes run interleaved with `oplat version`, whose time is that of starting the program; their
+figure is the difference of medians. Needs: scripts/build release oplat predict_bench grow_table,
+and table that holds mobilenet_v2_224 (bench/accuracy.py --settings fp32 --networks
+mobilenet_v2_224). What is made stays in build/bench and is used again.
 """
 import argparse
 import json
@@ -85,7 +87,8 @@ def process_ms(command):
 
 
 def interleaved(commands):
-    """Medians over RUNS runs of each command, one after the other, after two rounds that are not counted."""
+    """Medians over RUNS runs of each command, one after the other, after two rounds that are not
+    counted."""
     times = {name: [] for name in commands}
     for run in range(-2, RUNS):
         for name, command in commands.items():

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the 200 keys of data/keys-200.txt, 30 of their rows again, and writes the section "Measuring" of docs/results/speed.md.
+"""Measures the 200 keys of data/keys-200.txt, 30 of their rows again, and writes the section
+"Measuring" of docs/results/speed.md.
 
-First the keys are profiled at the stop rule into a fresh table: rows (key, cache state) an hour. Then 30 rows, chosen at random
-with a fixed seed, are measured again with at least 20 blocks, each in a process of its own: how many differ by at most 3 %. A
-command that was cut short goes on where it stopped; --fresh begins anew. The machine should have nothing else to do.
+First the keys are profiled at the stop rule into a fresh table: rows (key, cache state) an hour.
+Then 30 rows, chosen at random with a fixed seed, are measured again with at least 20 blocks, each
+in a process of its own: how many differ by at most 3 %. A command that was cut short goes on where
+it stopped; --fresh begins anew. The machine should have nothing else to do.
 """
 import argparse
 import random
@@ -58,7 +60,8 @@ def profile(oplat, store, step, table, keys, *more):
 
 
 def differences(first, again, chosen):
-    """Second measurement over the first, less one, of the chosen rows that both tables hold as times."""
+    """Second measurement over the first, less one, of the chosen rows that both tables hold as
+    times."""
     found = []
     for identity in chosen:
         row, other = first[identity], again.get(identity)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Goes once round TinyNAS's loop on this machine and writes docs/results/tinynas-loop.md: how far off is the sum of convolutions?
+"""Goes once round TinyNAS's loop on this machine and writes docs/results/tinynas-loop.md: how far
+off is the sum of convolutions?
 
-The spaces of data/spaces are sampled and measured with ONNX Runtime, one thread, into a table; its rows become a library; the
-structures there are predicted from it by the original's method and by oplat's, written as ONNX models and measured end to
-end. Run it again after an interruption: what is measured stays (--folder). The machine should have nothing else to do.
+The spaces of data/spaces are sampled and measured with ONNX Runtime, one thread, into a table; its
+rows become a library; the structures there are predicted from it by the original's method and by
+oplat's, written as ONNX models and measured end to end. Run it again after an interruption: what is
+measured stays (--folder). The machine should have nothing else to do.
 """
 import argparse
 import os

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Predicts models of families that no measured kernel comes from, and writes the page `unseen` of docs/results.
+"""Predicts models of families that no measured kernel comes from, and writes the page `unseen` of
+docs/results.
 
-Three steps, each of which goes on where it was cut short (facts are kept in TABLE.bench.json): one budgeted run of
-'oplat profile --space' into TABLE, unless TABLE is there already; 'oplat measure' of each reported model into another
-table (--whole), a share of --within each; then TABLE predicts each model from the runtime's plan. Each number of
-threads has a run of its own. The models are those of data/zoo.tsv whose families are in the reported half (bench/lib/halves.py). Simpler predictors are
-fitted to the same rows. The machine should have nothing else to do during the first two steps.
+Three steps, each of which goes on where it was cut short (facts are kept in TABLE.bench.json): one
+budgeted run of 'oplat profile --space' into TABLE, unless TABLE is there already; 'oplat measure'
+of each reported model into another table (--whole), a share of --within each; then TABLE predicts
+each model from the runtime's plan. Each number of threads has a run of its own. The models are
+those of data/zoo.tsv whose families are in the reported half (bench/lib/halves.py). Simpler
+predictors are fitted to the same rows. The machine should have nothing else to do during the first
+two steps.
 """
 import argparse
 import json
@@ -23,11 +26,13 @@ from lib.settings import SETTINGS, choose_settings, networks_of, require_files  
 from lib.store import Store, write_atomically  # noqa: E402
 
 
-NOT_ESTIMATED = {"measured", "free", "overhead"}  # sources of a prediction from rows of the model's own kernels
+# sources of a prediction from rows of the model's own kernels
+NOT_ESTIMATED = {"measured", "free", "overhead"}
 
 
 def errors_of(oplat, store, table, setting, networks, measured, estimates=True):
-    """The errors of another table's predictions, by model; without `estimates` only of models whose every kernel it has."""
+    """The errors of another table's predictions, by model; without `estimates` only of models whose
+    every kernel it has."""
     rows, digest = unseen_steps.rows_of(oplat, table)
     if not any(row["setting"]["threads"] == setting.threads for row in rows):
         return {}
@@ -55,7 +60,8 @@ def part_of(oplat, store, setting, networks, rows, digest, options):
 
 
 def summary_of(store, options, threads):
-    """What the profile run said of itself: kept by this command, or in the file that --summary names; {} if neither is there."""
+    """What the profile run said of itself: kept by this command, or in the file that --summary
+    names; {} if neither is there."""
     if options.summary:
         return json.loads(Path(options.summary).read_text(encoding="utf-8"))
     return store.section("profile", options.table.name, str(threads)).get("summary", {})

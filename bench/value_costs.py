@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which element-wise functions of ONNX Runtime take some numbers longer than others?
 
-Times each function on numbers of several kinds and prints the time of each kind relative to that of random numbers between -1 and 1, which kernels are measured
-on. The spreads of src/ir/value_costs.cpp come from this. Wants a quiet machine for three minutes: a ratio that is far from 1 in one kind only, of a function
-that cannot branch, is noise.
+Times each function on numbers of several kinds and prints the time of each kind relative to that of
+random numbers between -1 and 1, which kernels are measured on. The spreads of
+src/ir/value_costs.cpp come from this. Wants a quiet machine for three minutes: a ratio that is far
+from 1 in one kind only, of a function that cannot branch, is noise.
 """
 import argparse
 import os

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which element-wise functions of MNN take some numbers longer than others?
 
-As bench/value_costs.py does it for ONNX Runtime: each function on numbers of several kinds, and the time of each kind relative to that of random numbers
-between -1 and 1, which kernels are measured on. `changing`: numbers between -3 and 3, 32 sets in turn, relative to one such set again and again. The lists
-of src/ir/value_costs.cpp and python/oplat/workers/mnn/data.py come from this. Run it by the runtime's own interpreter, on a quiet machine:
+As bench/value_costs.py does it for ONNX Runtime: each function on numbers of several kinds, and the
+time of each kind relative to that of random numbers between -1 and 1, which kernels are measured
+on. `changing`: numbers between -3 and 3, 32 sets in turn, relative to one such set again and again.
+The lists of src/ir/value_costs.cpp and python/oplat/workers/mnn/data.py come from this. Run it by
+the runtime's own interpreter, on a quiet machine:
 
-    PYTHONPATH=python OPLAT_WORKER_LIBRARY=build/release/liboplat_worker.so.1 .venv-mnn/bin/python bench/value_costs_elsewhere.py
+    PYTHONPATH=python OPLAT_WORKER_LIBRARY=build/release/liboplat_worker.so.1 .venv-mnn/bin/python
+    bench/value_costs_elsewhere.py
 """
 import argparse
 import sys

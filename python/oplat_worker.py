@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python3 oplat_worker.py NAME: serves the runtime NAME over standard input and output (`oplat worker NAME` becomes this)."""
+"""python3 oplat_worker.py NAME: serves the runtime NAME over standard input and output (`oplat
+worker NAME` becomes this)."""
 import importlib
 import sys
 

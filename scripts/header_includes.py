@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which headers of the standard library a header of ours names something of and does not include.
 
-Nearly every header brings <string> along, and each precompiled header brings all of them: a compiler
-does not see that one is missing. So the text is read.
+Nearly every header brings <string> along, and each precompiled header brings all of them: a
+compiler does not see that one is missing. So the text is read.
 """
 import re
 
@@ -40,7 +40,8 @@ NAMES = {
     "vector": "vector",
 }
 HEADER_OF = {name: header for header, names in NAMES.items() for name in names.split()}
-LIBRARIES = {"nlohmann": "nlohmann/", "Eigen": "Eigen/", "nb": "nanobind/"}  # by namespace; base/result.hpp has others
+# by namespace; base/result.hpp has others
+LIBRARIES = {"nlohmann": "nlohmann/", "Eigen": "Eigen/", "nb": "nanobind/"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 COMMENT = re.compile(r"//[^\n]*")
 STRING = re.compile(r'R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"')
@@ -49,7 +50,8 @@ def code_of(text):
 
 
 def lacking(text):
-    """The headers of the standard library and others that a header names something of and does not include."""
+    """The headers of the standard library and others that a header names something of and does not
+    include."""
     included = {name for _, name in INCLUDE.findall(text)}
     code = code_of(text)
     wanted = {HEADER_OF.get(name) for name in re.findall(r"\bstd::(\w+)", code)} - included - {None}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What bench/ and scripts/zoo compute without measuring: recipes, halves of families, keys, spaces, statistics, forests."""
+"""What bench/ and scripts/zoo compute without measuring: recipes, halves of families, keys, spaces,
+statistics, forests."""
 import argparse
 import json
 import re
@@ -225,7 +226,8 @@ DEVICE = {"cpu": "C", "cores": 2, "llc_bytes": 32 * MIB, "memory_bytes": 16 << 3
 
 
 def memory_run(points, seconds=16.0, device=None, **changed):
-    """A run of `oplat machine` whose curve is `points`: MiB -> (ns of a load, GB/s in order, and what a disturbed look takes above these)."""
+    """A run of `oplat machine` whose curve is `points`: MiB -> (ns of a load, GB/s in order, and
+    what a disturbed look takes above these)."""
     level = {"name": "memory", "reported_bytes": 16 << 30, "usable_bytes": None, "load_ns": points[max(points)][0], "read_gb_per_s": points[max(points)][1]}
     ramp = {"lo_bytes": 5.0 * MIB, "hi_bytes": 20.0 * MIB}
     memory = {"own": None, "last": {"loads": ramp, "reads": None, "middle": ramp, "disturbed": None}, "scrub_bytes": 30 * MIB, "passes": 9,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the build compiles a layer: the flags by which a test compiles a file of its own in that layer."""
+"""How the build compiles a layer: the flags by which a test compiles a file of its own in that
+layer."""
 import json
 import re
 import shlex
@@ -10,8 +11,10 @@ LEFT_OUT = ("-fsanitize", "-fno-sanitize", "-fno-omit", "-fPI", "-ffp", "-fmax",
 
 
 def layer_of(entry):
-    """The layer that an entry of compile_commands.json belongs to, or the program of its own; None if to neither."""
-    found = re.findall(r"/oplat_(\w+)\.dir/", entry["command"])  # the first may be that of a precompiled header
+    """The layer that an entry of compile_commands.json belongs to, or the program of its own; None
+    if to neither."""
+    # the first may be that of a precompiled header
+    found = re.findall(r"/oplat_(\w+)\.dir/", entry["command"])
     return found[-1] if found else None
 
 
@@ -27,7 +30,8 @@ def kept_flags(words):
 
 
 def layers_of(build):
-    """The layers of which the build compiles something, and the runtimes that are programs of their own."""
+    """The layers of which the build compiles something, and the runtimes that are programs of their
+    own."""
     entries = json.loads((Path(build) / "compile_commands.json").read_text())
     return sorted({layer_of(entry) for entry in entries if entry["file"].endswith((".cpp", ".cxx"))} - {None})
 

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Core code names no foreign system: searches its folders for the words by which one would be recognised.
+"""Core code names no foreign system: searches its folders for the words by which one would be
+recognised.
 
 Usage: core_words.py ROOT [--list]
 
-Readers of foreign formats and the list of runtimes may name what they read and start. What else is left stands in
-LEFT, each entry with its reason; an entry without a hit is an error too, so that the list can only shrink.
---list prints the number of hits of each file that is left."""
+Readers of foreign formats and the list of runtimes may name what they read and start. What else is
+left stands in LEFT, each entry with its reason; an entry without a hit is an error too, so that the
+list can only shrink. --list prints the number of hits of each file that is left."""
 import re
 import sys
 from pathlib import Path

@@ -13,12 +13,12 @@ Any other block of commands in README.md, docs/guide and docs/reference stands b
 
 Pages for users of another system find that system's layout in the folder, made of the data in
 ROOT/../shared: of TinyNAS op_profiler/V100/conv_data.out, op_profiler/R50.txt and
-op_profiler/python/config.in; of mobile-vision ChamNet/models/ChamNet-A/int8, runtime_lut/data (empty),
-runtime_lut/queries.jsonl and runtime_lut/sample.txt; of PaddleSlim
-table/rk3288_threads_4_power_mode_0.pkl and the networks of the page, exported by scripts/paddle_nets; of MMT
-meta_latency.pkl, whose times are made up.
-Without the data such a page is skipped. Without the networks it is too, but with OPLAT_TEST_REQUIRE=1
-it fails if Paddle is there to export them (.venv-paddle). Other pages find data/ and fuzz/corpus/ of the sources.
+op_profiler/python/config.in; of mobile-vision ChamNet/models/ChamNet-A/int8, runtime_lut/data
+(empty), runtime_lut/queries.jsonl and runtime_lut/sample.txt; of PaddleSlim
+table/rk3288_threads_4_power_mode_0.pkl and the networks of the page, exported by
+scripts/paddle_nets; of MMT meta_latency.pkl, whose times are made up. Without the data such a page
+is skipped. Without the networks it is too, but with OPLAT_TEST_REQUIRE=1 it fails if Paddle is
+there to export them (.venv-paddle). Other pages find data/ and fuzz/corpus/ of the sources.
 """
 import os
 import re
@@ -71,7 +71,8 @@ def blocks_of(page):
 
 
 def unmarked(page):
-    """Lines where blocks of commands begin that are neither run nor marked `<!-- not run: REASON -->`."""
+    """Lines where blocks of commands begin that are neither run nor marked `<!-- not run: REASON
+    -->`."""
     return [page.count("\n", 0, match.start()) + 1 for match in ANY_FENCE.finditer(page)
             if not match[1] and match[2].strip() not in ("sh test", "text output") and COMMAND.search(match[3])]
 

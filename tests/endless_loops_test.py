@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of 2e12 steps, and loops that only data would end, are refused in bounded memory: endless_loops_test.py OPLAT
+"""Loops of 2e12 steps, and loops that only data would end, are refused in bounded memory:
+endless_loops_test.py OPLAT
 
-The runtime's profiler keeps more than a kilobyte for every kernel that it runs, for as long as it runs.
+The runtime's profiler keeps more than a kilobyte for every kernel that it runs, for as long as it
+runs.
 """
 import os
 import resource
@@ -47,7 +49,8 @@ def graph(nodes, inputs, outputs, constants=()):
 
 
 def model(ends_by_data):
-    """y = a loop over x: counted, or as long as its step is below a number that it never reaches."""
+    """y = a loop over x: counted, or as long as its step is below a number that it never
+    reaches."""
     condition = node("Less", ["i", "steps"], ["c2"]) if ends_by_data else node("Identity", ["c"], ["c2"])
     body = graph([condition, node("Add", ["v", "one"], ["v2"])], [value("i", INT64, []), value("c", BOOL, []), value("v", FLOAT, [4])],
                  [value("c2", BOOL, []), value("v2", FLOAT, [4])])

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what a program printed with what a test shows; used by cli/run_case.py and docs_blocks.py.
+"""Compares what a program printed with what a test shows; used by cli/run_case.py and
+docs_blocks.py.
 
-The shown text is a list of lines. Each has to be printed, in this order, and nothing else. Three dots stand for
-what varies: within a line for any characters, alone on a line for any number of lines. Spaces at the end of a line
-do not count.
+The shown text is a list of lines. Each has to be printed, in this order, and nothing else. Three
+dots stand for what varies: within a line for any characters, alone on a line for any number of
+lines. Spaces at the end of a line do not count.
 
     batch 1: total ... ms, 2 convolutions
     ...
@@ -23,7 +24,8 @@ def line_matches(shown, printed):
 
 
 def mismatch(shown, printed, open_end=False):
-    """Why the printed lines are not the shown ones; None if they are. open_end: more lines may follow."""
+    """Why the printed lines are not the shown ones; None if they are. open_end: more lines may
+    follow."""
     places = {0}  # how many printed lines the shown ones so far may have used up
     for line in shown:
         if line.strip() == DOTS:
@@ -40,10 +42,12 @@ def mismatch(shown, printed, open_end=False):
 
 
 def updated(shown, printed):
-    """The shown lines, corrected to match what was printed; lines and dots that still fit are kept."""
+    """The shown lines, corrected to match what was printed; lines and dots that still fit are
+    kept."""
     if mismatch(shown, printed) is None:
         return shown
-    # The longest run of shown lines that are printed in this order: best[i][j] is of shown[i:] and printed[j:].
+    # The longest run of shown lines that are printed in this order: best[i][j] is of shown[i:] and
+    # printed[j:].
     best = [[0] * (len(printed) + 1) for _ in range(len(shown) + 1)]
     fits = [[line.strip() != DOTS and line_matches(line, other) for other in printed] for line in shown]
     for i in reversed(range(len(shown))):

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The build refuses an #include against the layer rule: forbidden_include_test.py BUILD
 
-A file in `predict` that includes a header of `measure` must not compile with the flags that the build
-gives to predict's sources; without that line the same file must.
+A file in `predict` that includes a header of `measure` must not compile with the flags that the
+build gives to predict's sources; without that line the same file must.
 """
 import subprocess
 import sys

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Names of untrusted files, of workers and of the command line cannot command a terminal: hostile_names_test.py OPLAT
+"""Names of untrusted files, of workers and of the command line cannot command a terminal:
+hostile_names_test.py OPLAT
 
-Feeds hostile names through every reader of the real program and looks at all that it prints. No text on standard output
-or standard error holds a control character but line end and tab, nor a character that changes the direction of text, nor
-bytes that are not UTF-8; no name begins a line; JSON is valid and a run says what it should with a documented exit code.
+Feeds hostile names through every reader of the real program and looks at all that it prints. No
+text on standard output or standard error holds a control character but line end and tab, nor a
+character that changes the direction of text, nor bytes that are not UTF-8; no name begins a line;
+JSON is valid and a run says what it should with a documented exit code.
 """
 import concurrent.futures
 import json
@@ -29,7 +31,8 @@ OPLAT = Path(sys.argv[1]).resolve()
 SOURCES = Path(__file__).resolve().parent
 CORPUS = SOURCES.parent / "fuzz" / "corpus"
 
-# Clear the screen, set the title, forge a line, return, delete, C1 in UTF-8, write backwards, isolate, a mark.
+# Clear the screen, set the title, forge a line, return, delete, C1 in UTF-8, write backwards,
+# isolate, a mark.
 NAME = "E\x1b[2J\x1b]0;t\x07\noplat: forged\r\x7f\u009b31m\u202eb\u2066c\u200f"
 BYTES = NAME.encode() + b"\xff\xfe\xc3("
 WITH_NUL = BYTES + b"\0z"
@@ -317,7 +320,8 @@ def printed_as_they_are(folder):
 
 
 def on_a_terminal(folder):
-    """A form for programs keeps the bytes in a file or a pipe, and cannot command a terminal that it is printed on."""
+    """A form for programs keeps the bytes in a file or a pipe, and cannot command a terminal that
+    it is printed on."""
     wrong = []
     for form in ("--csv", "--json"):
         command = ["table", "rows", "named.oplat", form]
@@ -397,7 +401,8 @@ def worker_cases(folder):
         yield f"worker {how}: option", ["plan", "plain.onnx", *worker, "--option", f"{os.fsdecode(BYTES)}=1"], {"shows": True}
 
 
-# The one way to standard output and standard error: a message or a report that is printed elsewhere would escape.
+# The one way to standard output and standard error: a message or a report that is printed elsewhere
+# would escape.
 PRINTERS = {"cli/output.cpp", "cli/terminal.cpp", "cli/progress.cpp", "cli/main.cpp", "runtimes/serve.cpp", "runtimes/qnnpack/main.cpp"}
 PRINTS = re.compile(r"\bfmt::print\(|std::(cout|cerr|clog)\b|\bf?puts\(|\bf?printf\(|\bfwrite\(")
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The layer rule of HACKING.md, held against every #include: a folder sees only what stands above it in its column.
-And the shell stays thin: what the command line holds beyond flags, terminal and one small file a command belongs to app."""
+"""The layer rule of HACKING.md, held against every #include: a folder sees only what stands above
+it in its column. And the shell stays thin: what the command line holds beyond flags, terminal and
+one small file a command belongs to app."""
 import re
 import sys
 from pathlib import Path

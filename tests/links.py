@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Follows every relative link of every tracked Markdown page: the file is there, and the anchor names one of its headings.
-Every page below docs is linked from another one.
+"""Follows every relative link of every tracked Markdown page: the file is there, and the anchor
+names one of its headings. Every page below docs is linked from another one.
 
 usage: links.py ROOT
 
-Pages of the project are also named in comments, help texts and generated documents; such a `docs/....md` has to exist, too.
+Pages of the project are also named in comments, help texts and generated documents; such a
+`docs/....md` has to exist, too.
 """
 import re
 import subprocess

@@ -252,7 +252,8 @@ class RemoteWorker(unittest.TestCase):
                 "where row.median_ns is not null")}
 
     def measure_rows(self, table, *words):
-        """Every row of tiny_cnn, however slow the machine: a campaign goes on where its budget ended, here soon."""
+        """Every row of tiny_cnn, however slow the machine: a campaign goes on where its budget
+        ended, here soon."""
         for seconds in (4, 8, 15, 30, 60, 120, 240):
             done = self.oplat("profile", "--model", "tiny_cnn.onnx", "--table", table, *words, "--target-error", "50%",
                               "--budget", f"{seconds}s", "--quiet")
@@ -324,7 +325,8 @@ class RemoteWorker(unittest.TestCase):
         self.assertNotIn(str(self.client), self.requests())
 
     def cut_within_a_block(self, campaign, how):
-        """Cuts the connection once the worker is at a block, and waits until that worker is gone."""
+        """Cuts the connection once the worker is at a block, and waits until that worker is
+        gone."""
         def at_a_block():
             return campaign.poll() is not None or (self.device.workers() and '"block"' in self.requests()[-3000:])
         before = len(self.requests())
@@ -349,7 +351,8 @@ class RemoteWorker(unittest.TestCase):
         cuts = [self.cut_within_a_block(campaign, how)
                 for how in (ssh_client, self.device.sessions, ssh_client)]
         self.assertGreaterEqual(cuts.count(True), 2, "too few connections were cut to test anything")
-        # It goes on over new connections. What it would still measure to be precise is not the question.
+        # It goes on over new connections. What it would still measure to be precise is not the
+        # question.
         before = len(self.requests())
         self.assertTrue(within(120, lambda: campaign.poll() is not None or self.requests()[before:].count('"block"') > 5),
                         "the campaign does not go on")
@@ -413,7 +416,8 @@ class RemoteWorker(unittest.TestCase):
         self.assertRegex(self.one_line(done), "--runtime reference: .* serves onnxruntime")
         self.assertIn("not closed", self.oplat(*profile, "--worker", "ssh 'device", exit=2).stderr)
         self.assertIn("empty", self.oplat(*profile, "--worker", " ", exit=2).stderr)
-        keys = ("profile", "--keys", "keys.txt", "--table", "none.oplat")  # no model says which runtime fits
+        # no model says which runtime fits
+        keys = ("profile", "--keys", "keys.txt", "--table", "none.oplat")
         self.assertIn("--runtime is required", self.oplat(*keys, exit=2).stderr)
         self.oplat("plan", "tiny_cnn.onnx", "--worker", self.ssh(), "--plan", "rules:onnxruntime", exit=2)
         self.assertFalse((self.client / "none.oplat").exists())

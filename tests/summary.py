@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the test cases behind CTest's entries: summary.py JUNIT_FILE
 
-An entry is a suite: a GoogleTest program, a runner that ends with `N passed, N failed, N skipped`, or a
-program that is one test. Prints the total as one such line.
+An entry is a suite: a GoogleTest program, a runner that ends with `N passed, N failed, N skipped`,
+or a program that is one test. Prints the total as one such line.
 """
 import re
 import sys

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The walks of HACKING.md, held against the code: each file is there, no step goes back up through the layers, and each file
-is reached from an earlier one of its walk.
+"""The walks of HACKING.md, held against the code: each file is there, no step goes back up through
+the layers, and each file is reached from an earlier one of its walk.
 
 usage: walks.py ROOT
 
-A walk is a section `## A walk: ...` with a numbered list. Its files are those in backticks, `LAYER/NAME.cpp` below src. A file
-goes back up if its layer may use that of an earlier one (tests/layers.py). It is reached if it includes a header of its folder
-(or of the one above) that an earlier file includes, too, each of them itself or in a header that it names.
+A walk is a section `## A walk: ...` with a numbered list. Its files are those in backticks,
+`LAYER/NAME.cpp` below src. A file goes back up if its layer may use that of an earlier one
+(tests/layers.py). It is reached if it includes a header of its folder (or of the one above) that an
+earlier file includes, too, each of them itself or in a header that it names.
 """
 import re
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simple predictors that the page compares with oplat. Each is fitted without the family of the network that it predicts."""
+"""Simple predictors that the page compares with oplat. Each is fitted without the family of the
+network that it predicts."""
 import math
 import re
 import statistics
@@ -11,7 +12,8 @@ ITERATIONS = 12
 
 
 def operator_class(key):
-    """The operator, and whether a convolution is grouped: such ones are bound otherwise than dense ones."""
+    """The operator, and whether a convolution is grouped: such ones are bound otherwise than dense
+    ones."""
     name = KEY_TYPE.match(key).group(1)
     group = KEY_GROUP.search(key)
     return f"{name} grouped" if group and int(group.group(1)) > 1 else name
@@ -41,7 +43,8 @@ def log_or_none(value):
 
 
 class Roofline:
-    """time = max(flops / rate, bytes / bandwidth) of one class, with the least mean absolute error of the logarithm."""
+    """time = max(flops / rate, bytes / bandwidth) of one class, with the least mean absolute error
+    of the logarithm."""
 
     def __init__(self, rows):
         points = [(log_or_none(flops), log_or_none(size), math.log(ns)) for flops, size, ns in rows if ns and (flops or size)]
@@ -68,7 +71,8 @@ class Roofline:
         return compute, memory
 
     def _descend(self, points, p, q):
-        """Gives each row to the branch that bounds it, sets both branches to their medians, and again."""
+        """Gives each row to the branch that bounds it, sets both branches to their medians, and
+        again."""
         best = (math.inf, p, q)
         for _ in range(ITERATIONS):
             compute, memory, loss = [], [], 0.0
@@ -91,7 +95,8 @@ class Roofline:
 
 
 def roofline_per_class(predictions, families):
-    """The sum of rooflines of operator classes, fitted to the distinct kernels of networks of other families."""
+    """The sum of rooflines of operator classes, fitted to the distinct kernels of networks of other
+    families."""
     found, models = {}, {}
     for name, prediction in predictions.items():
         family = families[name]

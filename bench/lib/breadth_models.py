@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The models of bench/breadth.py, as files with data, and what ONNX Runtime itself makes of them.
 
-Models: those of operator_models.py; the one-node models of the `onnx` package's own backend tests (each operator with several sets of attributes, types and
-optional operands); one of each operator again under every operator set from 7 to 24 that defines the operator anew; and again in other element types of which
-ONNX Runtime registers a kernel. Integer operands but the first are constants, as networks have them.
+Models: those of operator_models.py; the one-node models of the `onnx` package's own backend tests
+(each operator with several sets of attributes, types and optional operands); one of each operator
+again under every operator set from 7 to 24 that defines the operator anew; and again in other
+element types of which ONNX Runtime registers a kernel. Integer operands but the first are
+constants, as networks have them.
 """
 import json
 import os
@@ -27,7 +29,8 @@ def operator_name(domain, op):
 
 
 def cpu_kernels():
-    """Operator -> element types of the kernels for CPU that the installed ONNX Runtime registers."""
+    """Operator -> element types of the kernels for CPU that the installed ONNX Runtime
+    registers."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
     found = defaultdict(set)
     for kernel in state.get_all_opkernel_def():
@@ -40,7 +43,8 @@ def cpu_kernels():
 
 
 def limit_versions(model):
-    """Takes a model of a newer operator set than the last one back to that, if its operator was there already."""
+    """Takes a model of a newer operator set than the last one back to that, if its operator was
+    there already."""
     from onnx import defs
     model.ir_version = min(model.ir_version, LAST_IR)
     node = model.graph.node[0]
@@ -50,7 +54,8 @@ def limit_versions(model):
 
 
 def fixed_operands(case):
-    """(model, values of its inputs): the test's model with its integer operands but the first as initialisers."""
+    """(model, values of its inputs): the test's model with its integer operands but the first as
+    initialisers."""
     import onnx
     from onnx import numpy_helper
     model = onnx.ModelProto()
@@ -93,7 +98,8 @@ def in_type(model, data, name):
 
 
 def tested_models(cases_per_operator):
-    """(operator, label, model, data) of the package's backend tests, evenly chosen, of older operator sets and of other types."""
+    """(operator, label, model, data) of the package's backend tests, evenly chosen, of older
+    operator sets and of other types."""
     from onnx import defs
     from onnx.backend.test import loader
     with warnings.catch_warnings():
@@ -130,7 +136,8 @@ def tested_models(cases_per_operator):
 
 
 def since_version(operator, model):
-    """Since which operator set the definition of the operator holds; 1 if the model's last node is another one."""
+    """Since which operator set the definition of the operator holds; 1 if the model's last node is
+    another one."""
     from onnx import defs
     node = model.graph.node[-1]
     if operator_name(node.domain, node.op_type) != operator:
@@ -140,7 +147,8 @@ def since_version(operator, model):
 
 
 def make_models(folder, cases_per_operator):
-    """[operator, label, since] of each model, whose files are made in `folder` if they are not there: FOLDER/models/LABEL.onnx and FOLDER/data/LABEL.npz."""
+    """[operator, label, since] of each model, whose files are made in `folder` if they are not
+    there: FOLDER/models/LABEL.onnx and FOLDER/data/LABEL.npz."""
     listing = folder / "models.json"
     if listing.exists():
         return json.loads(listing.read_text())
@@ -176,8 +184,9 @@ def random_value(info, random):
 
 
 def run_by_runtime(path, data):
-    """What ONNX Runtime does with the model: "runs"; "inputs" where some are of other types than tensors, so that nothing was tried; "load" or "run" where that fails.
-    In a process of its own: it may crash or hang."""
+    """What ONNX Runtime does with the model: "runs"; "inputs" where some are of other types than
+    tensors, so that nothing was tried; "load" or "run" where that fails. In a process of its own:
+    it may crash or hang."""
     pid = os.fork()
     if pid == 0:
         signal.alarm(RUN_SECONDS)

@@ -11,7 +11,8 @@ MAX_LISTED = 40
 
 
 def is_near(time_of):
-    """Whether the measured time is within the interval of the prediction or 10 %; None without both."""
+    """Whether the measured time is within the interval of the prediction or 10 %; None without
+    both."""
     predicted, measured = time_of.get("predicted_ns"), (time_of.get("measured") or {}).get("median_ns")
     if not predicted or not measured:
         return None

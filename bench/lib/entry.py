@@ -19,7 +19,8 @@ def require_onnx():
 
 
 def run_command(run, *arguments):
-    """run(*arguments); a call that failed ends with its message and exit code 1, Ctrl-C with 130."""
+    """run(*arguments); a call that failed ends with its message and exit code 1, Ctrl-C with
+    130."""
     try:
         run(*arguments)
     except (Failed, subprocess.CalledProcessError) as error:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A random forest for regression: what nn-Meter fits to each kind of kernel. scikit-learn is not among the project's
-requirements, so this is the textbook's: bootstrapped rows, a third of the features at each split, least squares."""
+"""A random forest for regression: what nn-Meter fits to each kind of kernel. scikit-learn is not
+among the project's requirements, so this is the textbook's: bootstrapped rows, a third of the
+features at each split, least squares."""
 import numpy
 
 TREES = 50

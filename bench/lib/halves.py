@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which families of data/zoo.tsv kernel spaces are drawn from, and which accuracy on unseen models is reported on.
+"""Which families of data/zoo.tsv kernel spaces are drawn from, and which accuracy on unseen models
+is reported on.
 
-A hash of the family's name decides, so that nobody chooses: the first byte of its SHA-256, even or odd. All networks
-of a family, of whatever size and precision, are in the same half.
+A hash of the family's name decides, so that nobody chooses: the first byte of its SHA-256, even or
+odd. All networks of a family, of whatever size and precision, are in the same half.
 """
 import hashlib
 

@@ -30,12 +30,14 @@ def mape(errors):
 
 
 def within(errors, bound, asked):
-    """The share of the models asked for whose error is at most `bound`; one without a prediction counts as outside."""
+    """The share of the models asked for whose error is at most `bound`; one without a prediction
+    counts as outside."""
     return sum(abs(error) <= bound for error in errors) / asked
 
 
 def difference(ours, theirs):
-    """(mean, low, high) of |theirs| - |ours| over models, with the 95 % interval of a paired bootstrap over models."""
+    """(mean, low, high) of |theirs| - |ours| over models, with the 95 % interval of a paired
+    bootstrap over models."""
     steps = [abs(b) - abs(a) for a, b in zip(ours, theirs)]
     draw = random.Random(SEED)
     means = sorted(statistics.fmean(draw.choices(steps, k=len(steps))) for _ in range(RESAMPLES))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys of kernels (docs/reference/keys.md) taken apart: operator, attributes, operands, results, work, and a readable class."""
+"""Keys of kernels (docs/reference/keys.md) taken apart: operator, attributes, operands, results,
+work, and a readable class."""
 import math
 import re
 from dataclasses import dataclass, field
@@ -149,7 +150,8 @@ def is_depthwise(kernel):
 
 
 def flops_of(kernel):
-    """Operations of one execution, a multiply-add as two; of operators without products one a result."""
+    """Operations of one execution, a multiply-add as two; of operators without products one a
+    result."""
     results = max((tensor.elements for tensor in kernel.results if tensor is not None), default=0)
     first = kernel.operands[0] if kernel.operands else None
     if kernel.op in CONVOLUTIONS and (weights := weights_of(kernel)) is not None and weights.dims:
@@ -170,7 +172,8 @@ def bytes_of(kernel):
 
 
 def class_of(kernel):
-    """A readable name of its kind: the operator, for convolutions their window and groups, and 8 bits."""
+    """A readable name of its kind: the operator, for convolutions their window and groups, and 8
+    bits."""
     eight = ", 8 bits" if kernel.in_eight_bits else ""
     if kernel.op in CONVOLUTIONS:
         weights = weights_of(kernel)
@@ -193,7 +196,8 @@ def class_of(kernel):
 
 
 def features_of(kernel):
-    """Raw numbers as predictors of other systems have them: dimensions, attributes, operations, weights."""
+    """Raw numbers as predictors of other systems have them: dimensions, attributes, operations,
+    weights."""
     found = {"flops": flops_of(kernel), "bytes": bytes_of(kernel), "weights": float(sum(t.elements for t in kernel.operands if t is not None and t.constant))}
     for side, tensors in (("in", kernel.operands[:2]), ("out", kernel.results[:1])):
         for i, one in enumerate(tensors):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Markdown in lines of at most 100 columns: paragraphs, lists and quotations are wrapped, tables and code stay."""
+"""Markdown in lines of at most 100 columns: paragraphs, lists and quotations are wrapped, tables
+and code stay."""
 import re
 
 COLUMNS = 100
@@ -25,7 +26,8 @@ def fill(text, first, rest):
 
 
 def words_of(text):
-    """What stays on one line each: a number keeps its unit, and no line begins like an item or a heading."""
+    """What stays on one line each: a number keeps its unit, and no line begins like an item or a
+    heading."""
     words = []
     for word in ATOM.findall(text):
         if words and (starts_a_block(word) or word.rstrip(".,;:)*") in UNITS and words[-1][-1].isdigit()):
@@ -36,7 +38,8 @@ def words_of(text):
 
 
 def starts_a_block(word):
-    """Whether Markdown would take a line that begins with this word for an item, a heading or a quotation."""
+    """Whether Markdown would take a line that begins with this word for an item, a heading or a
+    quotation."""
     return word in ("-", "*", "+", ">") or re.fullmatch(r"#+|\d+[.)]", word) is not None
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far runs of `oplat machine` differ: the curve pool by pool, next to how far the looks of one run do, and the levels that were found in it; as a section of docs/results/machines.md."""
+"""How far runs of `oplat machine` differ: the curve pool by pool, next to how far the looks of one
+run do, and the levels that were found in it; as a section of docs/results/machines.md."""
 import statistics
 from dataclasses import dataclass
 
@@ -9,12 +10,14 @@ HEADING = "Does the measured memory repeat?"
 MAX_DIFFERENCE = 0.1
 MAX_SECONDS = 30
 COSTS = {"load_ns": "loads at random", "read_gb_per_s": "reads in order"}
-DISTURBED = {"load_ns": "load_high_ns", "read_gb_per_s": "read_low_gb_per_s"}  # the quartile of looks on the slow side
+# the quartile of looks on the slow side
+DISTURBED = {"load_ns": "load_high_ns", "read_gb_per_s": "read_low_gb_per_s"}
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run: what it printed, the wall time of the whole command, and the load average before it."""
+    """One run: what it printed, the wall time of the whole command, and the load average before
+    it."""
 
     document: dict
     seconds: float

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mmt-mobilenetv3.md of docs/results: networks around MobileNetV3 on MNN, predicted from operators and from blocks, and measured."""
+"""mmt-mobilenetv3.md of docs/results: networks around MobileNetV3 on MNN, predicted from operators
+and from blocks, and measured."""
 from dataclasses import dataclass, field
 
 from lib import paddle_page, text
@@ -15,7 +16,8 @@ HEAD = ["predicted from", "by", "learned from", ">networks", ">MAPE", ">bias", "
 
 @dataclass
 class Way:
-    """One way to predict, and what it says of each network: (ms, low, high), the last two None if it says only a number."""
+    """One way to predict, and what it says of each network: (ms, low, high), the last two None if
+    it says only a number."""
 
     what: str
     whose: str
@@ -71,7 +73,8 @@ def results(compared):
 
 
 def worst(compared):
-    """The networks that the last of oplat's ways by operators misses most, with what every way says."""
+    """The networks that the last of oplat's ways by operators misses most, with what every way
+    says."""
     ways = compared.ways
     judge = next((way for way in reversed(ways) if way.whose == "oplat" and way.of), ways[0])
     errors = [way.errors(compared.measured) for way in ways]

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random networks of the space around MobileNetV3 and the blocks that they are made of, as ONNX files.
+"""Random networks of the space around MobileNetV3 and the blocks that they are made of, as ONNX
+files.
 
   /usr/bin/python3 bench/lib/mobilenet_v3_space.py FOLDER COUNT
 
-Runs under the Python that has torch and torchvision. Writes FOLDER/NAME.onnx for each network, FOLDER/blocks/HASH.onnx for each different block, and
-FOLDER/space.json: name -> its blocks, each with the bytes of its result. What is there is left alone. The space is the one that once-for-all search uses:
-five stages of 2 to 4 inverted residuals, kernels of 3, 5 or 7, expansions of 3, 4 or 6, at 224 x 224.
+Runs under the Python that has torch and torchvision. Writes FOLDER/NAME.onnx for each network,
+FOLDER/blocks/HASH.onnx for each different block, and FOLDER/space.json: name -> its blocks, each
+with the bytes of its result. What is there is left alone. The space is the one that once-for-all
+search uses: five stages of 2 to 4 inverted residuals, kernels of 3, 5 or 7, expansions of 3, 4 or
+6, at 224 x 224.
 """
 import hashlib
 import json
@@ -47,12 +50,14 @@ def export(module, values, path):
 
 
 def blocks_of(model):
-    """What MMT would register: the stem, every inverted residual, the last convolution, and pooling with the classifier."""
+    """What MMT would register: the stem, every inverted residual, the last convolution, and pooling
+    with the classifier."""
     return [*model.features, nn.Sequential(model.avgpool, nn.Flatten(1), model.classifier)]
 
 
 def write(folder, number):
-    """Exports a network and its blocks; (hash, bytes of the result) of each block, in their order."""
+    """Exports a network and its blocks; (hash, bytes of the result) of each block, in their
+    order."""
     torch.manual_seed(number)
     model = MobileNetV3(settings(number), last_channel=1280).eval()
     make_realistic(model, number)

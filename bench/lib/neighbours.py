@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other members of the families of ../shared/cases: small models that no report brought, for bench/cases.py.
+"""Other members of the families of ../shared/cases: small models that no report brought, for
+bench/cases.py.
 
-Made with the `onnx` package, one after the other and always alike. They were written when the families had been mended, to see whether the mechanism was.
+Made with the `onnx` package, one after the other and always alike. They were written when the
+families had been mended, to see whether the mechanism was.
 """
 import numpy
 from onnx import TensorProto, helper, numpy_helper

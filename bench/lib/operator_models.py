@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One-node models of operators that the `onnx` package has no tests of: ONNX Runtime's own (com.microsoft), those of ai.onnx.ml, and some of ONNX. What their
-definitions do not say, shapes that fit together, stands here.
+"""One-node models of operators that the `onnx` package has no tests of: ONNX Runtime's own
+(com.microsoft), those of ai.onnx.ml, and some of ONNX. What their definitions do not say, shapes
+that fit together, stands here.
 
-An operator is "Gelu" (of com.microsoft), ":GlobalLpPool" (of ONNX) or "ai.onnx.ml:Scaler". An operand is "f32[2,8]" (an input), "f32c[8]" (a constant of small numbers), "u8c[]=128" (a constant of one value, or a list of values), or "" (left out).
+An operator is "Gelu" (of com.microsoft), ":GlobalLpPool" (of ONNX) or "ai.onnx.ml:Scaler". An
+operand is "f32[2,8]" (an input), "f32c[8]" (a constant of small numbers), "u8c[]=128" (a constant
+of one value, or a list of values), or "" (left out).
 """
 import re
 
@@ -24,7 +27,8 @@ OLD = {"Affine", "Crop", "DynamicSlice", "ImageScaler", "ParametricSoftplus", "S
 
 
 def tree(prefix):
-    """Two trees of three nodes each, as attributes of TreeEnsembleRegressor ("target") or TreeEnsembleClassifier ("class")."""
+    """Two trees of three nodes each, as attributes of TreeEnsembleRegressor ("target") or
+    TreeEnsembleClassifier ("class")."""
     values = [0.5, 0.0, 0.0, 0.25, 0.0, 0.0]
     leaves = [0, 0, 1, 1]
     return {"nodes_treeids": [0, 0, 0, 1, 1, 1], "nodes_nodeids": [0, 1, 2, 0, 1, 2], "nodes_featureids": [0, 0, 0, 3, 0, 0],
@@ -255,7 +259,8 @@ def graph_models():
 
 
 def blocked_models():
-    """(operator, label, model) of operators in ONNX Runtime's blocked layout, which it makes of others that follow a convolution."""
+    """(operator, label, model) of operators in ONNX Runtime's blocked layout, which it makes of
+    others that follow a convolution."""
     random = numpy.random.default_rng(2)
     window = {"kernel_shape": [2, 2], "strides": [2, 2]}
     for op, made, attributes, scales in (("MaxPool", "MaxPool", window, None), ("AveragePool", "AveragePool", window, None),

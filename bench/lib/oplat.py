@@ -22,7 +22,8 @@ class Failed(Exception):
 
 
 class Oplat:
-    """One binary of oplat. Calls run in the root of the project, where the runtime of .venv is found: name files in full."""
+    """One binary of oplat. Calls run in the root of the project, where the runtime of .venv is
+    found: name files in full."""
 
     def __init__(self, path):
         self.path = Path(path).resolve()
@@ -45,8 +46,9 @@ class Oplat:
         return json.loads(self.text(*arguments, "--json", **options))
 
     def composition(self, table, folder, families, *options):
-        """`oplat fit` of the composition, each network predicted from the other families. `families`: file name -> family. None where too few networks
-        were measured well enough to teach."""
+        """`oplat fit` of the composition, each network predicted from the other families.
+        `families`: file name -> family. None where too few networks were measured well enough to
+        teach."""
         groups = folder / "groups.tsv"
         write_atomically(groups, "".join(f"{name}\t{family}\n" for name, family in families.items()))
         try:
@@ -59,7 +61,8 @@ class Oplat:
         return self.text("version").strip()
 
     def digest(self):
-        """Of everything that measures: the program, the library of workers next to it, and the workers in Python."""
+        """Of everything that measures: the program, the library of workers next to it, and the
+        workers in Python."""
         parts = [self.path, *sorted(self.path.parent.glob("liboplat_worker.so.*")), *sorted((ROOT / "python/oplat/workers").rglob("*.py"))]
         total = hashlib.sha256()
         for part in parts:
@@ -77,7 +80,8 @@ class Oplat:
         store.save()
 
     def timed_json(self, seconds, save, *arguments):
-        """A long call. Adds its time to seconds["seconds"] while it runs and calls save(), so that a kill loses little."""
+        """A long call. Adds its time to seconds["seconds"] while it runs and calls save(), so that
+        a kill loses little."""
         before, start = seconds.get("seconds", 0.0), time.monotonic()
         with subprocess.Popen(self.command(*arguments, "--json"), text=True, cwd=ROOT, stdout=subprocess.PIPE) as child:
             try:
@@ -89,7 +93,8 @@ class Oplat:
                         seconds["seconds"] = before + time.monotonic() - start
                         save()
             except BaseException:
-                # Ctrl-C has reached the child, too: it stores what it has, and a second signal would end it at once.
+                # Ctrl-C has reached the child, too: it stores what it has, and a second signal
+                # would end it at once.
                 try:
                     child.wait(timeout=STOP_SECONDS)
                 except subprocess.TimeoutExpired:

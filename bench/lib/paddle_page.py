@@ -6,7 +6,8 @@ from lib import text
 
 MOST_MAPE = 0.05
 LEAST_NETS = 8
-MOST_HALF_WIDTH = 0.15  # of the own CI of networks that teach a composition; a calm machine would allow 0.03
+# of the own CI of networks that teach a composition; a calm machine would allow 0.03
+MOST_HALF_WIDTH = 0.15
 
 
 def half_width(measured):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a long command: their results in a file of JSON lines, and how long the rest will take."""
+"""Steps of a long command: their results in a file of JSON lines, and how long the rest will
+take."""
 import json
 import os
 import time
@@ -9,7 +10,8 @@ from lib.oplat import say
 
 
 class Lines:
-    """Results by name, one JSON line each; a line that a kill cut short is dropped, and its step is done again."""
+    """Results by name, one JSON line each; a line that a kill cut short is dropped, and its step is
+    done again."""
 
     def __init__(self, path):
         self.path = Path(path)
@@ -34,7 +36,8 @@ class Lines:
 
 
 class Progress:
-    """Says after each step how many are done and, from the pace of this run, when the last will be."""
+    """Says after each step how many are done and, from the pace of this run, when the last will
+    be."""
 
     def __init__(self, total, done):
         self.total, self.done, self.of_run, self.start = total, done, 0, time.monotonic()

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers of published models that no network of the zoo has: sizes as papers and model cards give them, one call each.
+"""Layers of published models that no network of the zoo has: sizes as papers and model cards give
+them, one call each.
 
-They reach operators that the inventory's networks do not. The form of a call is that of lib/operator_models.py.
+They reach operators that the inventory's networks do not. The form of a call is that of
+lib/operator_models.py.
 """
 import random
 
@@ -9,7 +11,8 @@ from lib.operator_models import ML
 
 
 def forest(prefix, trees, depth, features, targets=1):
-    """Full trees with seeded splits, as attributes of TreeEnsembleRegressor ("target") or TreeEnsembleClassifier ("class")."""
+    """Full trees with seeded splits, as attributes of TreeEnsembleRegressor ("target") or
+    TreeEnsembleClassifier ("class")."""
     draw = random.Random(1)
     inner, total = 2**depth - 1, 2 ** (depth + 1) - 1
     nodes = [(tree, node) for tree in range(trees) for node in range(total)]

@@ -15,7 +15,8 @@ class Line:
         self.predicted_ns, self.interval, self.error, self.inside = (model[name] for name in ("predicted_ns", "interval_ns", "signed_error",
                                                                                              "inside_interval"))
         self.measured = model["measured"]
-        self.composed = composed  # what a composition predicts that was fitted without it; None where there is none
+        # what a composition predicts that was fitted without it; None where there is none
+        self.composed = composed
 
     def half_width(self):
         """Of the confidence interval of the net's own measurement, relative."""

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small random ONNX graphs from a seed: what networks are made of, put together as networks are not.
+"""Small random ONNX graphs from a seed: what networks are made of, put together as networks are
+not.
 
-A graph starts from an input of a random kind (matrix, tokens, image, sequence) and grows by random parts, each of which reads a value that is there already and
-adds another. Parts are chosen so that a prediction has to get right what is easy to get wrong: branches, shared weights, views at the edges of the graph, sizes
-that integers decide (constants, or computed from data), bodies of control flow, weights that may be replaced, results that nobody uses, several types.
-No kernel does more than some 60 million operations, so that a graph takes 5 us to 5 ms. The same seed gives the same bytes.
+A graph starts from an input of a random kind (matrix, tokens, image, sequence) and grows by random
+parts, each of which reads a value that is there already and adds another. Parts are chosen so that
+a prediction has to get right what is easy to get wrong: branches, shared weights, views at the
+edges of the graph, sizes that integers decide (constants, or computed from data), bodies of control
+flow, weights that may be replaced, results that nobody uses, several types. No kernel does more
+than some 60 million operations, so that a graph takes 5 us to 5 ms. The same seed gives the same
+bytes.
 """
 import random
 
@@ -88,7 +92,8 @@ class Builder:
         return value
 
     def node(self, op, inputs, results, **attributes):
-        """`results`: (dtype, shape) of each, None for one that nobody reads and that has no name."""
+        """`results`: (dtype, shape) of each, None for one that nobody reads and that has no
+        name."""
         names = [self.fresh() if result is not None else "" for result in results]
         domain = attributes.pop("domain", "")
         inputs = [entry.name if isinstance(entry, Value) else entry for entry in inputs]
@@ -105,7 +110,8 @@ class Builder:
 
     # Integers that decide sizes.
     def computed(self, value):
-        """[value] as a one-element integer tensor that no optimiser folds: the number of elements of an input that are not 0."""
+        """[value] as a one-element integer tensor that no optimiser folds: the number of elements
+        of an input that are not 0."""
         marks = self.input([value], stem="m")
         found = self.node("NonZero", [marks], [(numpy.int64, (1, value), False)])
         shape = self.node("Shape", [found], [(numpy.int64, (2,))])
@@ -483,7 +489,8 @@ class Builder:
     def build(self):
         x = self.start()
         for _ in range(self.random.randint(1, 4)):
-            # Mostly the last value, now and then an earlier one: what is left behind becomes an output, or is used by nobody.
+            # Mostly the last value, now and then an earlier one: what is left behind becomes an
+            # output, or is used by nobody.
             x = self.grow(self.random.choice(self.values) if self.chance(0.25) else x)
         if self.chance(0.4):  # a view whose result is an output
             try:
@@ -534,7 +541,8 @@ def runs(model):
 
 
 def random_model(seed, number):
-    """The `number`-th graph of this seed, the first one that is executed; the same bytes each time."""
+    """The `number`-th graph of this seed, the first one that is executed; the same bytes each
+    time."""
     for attempt in range(MAX_ATTEMPTS):
         try:
             model = Builder((seed * 1_000_003 + number) * MAX_ATTEMPTS + attempt).build()

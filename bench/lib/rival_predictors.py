@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simple predictors of models that were never seen, each fitted to the rows of one table and nothing else."""
+"""Simple predictors of models that were never seen, each fitted to the rows of one table and
+nothing else."""
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -57,7 +58,8 @@ class ByRoofline:
 
 
 class ByForest:
-    """nn-Meter's recipe. A kernel type without rows takes the forest of its operator, or the roofline of all rows."""
+    """nn-Meter's recipe. A kernel type without rows takes the forest of its operator, or the
+    roofline of all rows."""
 
     def __init__(self, rows):
         kinds, operators = defaultdict(list), defaultdict(list)
@@ -87,7 +89,8 @@ def fitted(rows):
 
 
 def model_ns(predictor, kernels):
-    """The sum over the kernels of a model, (key, count) each; views and empty calls cost nothing."""
+    """The sum over the kernels of a model, (key, count) each; views and empty calls cost
+    nothing."""
     total = 0.0
     for key, count in kernels:
         kernel = parse_key(key)

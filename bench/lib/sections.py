@@ -21,7 +21,8 @@ def put_last_section(path, heading, lines):
 
 
 def replace_section(path, title, intro, order, heading, lines):
-    """Writes the section `heading` of the page and leaves its other ones; `order` lists all headings."""
+    """Writes the section `heading` of the page and leaves its other ones; `order` lists all
+    headings."""
     path = Path(path)
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     parts = re.split(r"^## (.+)\n", old, flags=re.MULTILINE)

@@ -11,7 +11,8 @@ from zoo import recipes as zoo  # noqa: E402
 
 @dataclass(frozen=True)
 class Setting:
-    """A precision of networks and a number of threads, with what issue and page promise for them."""
+    """A precision of networks and a number of threads, with what issue and page promise for
+    them."""
 
     name: str
     title: str
@@ -28,7 +29,8 @@ SETTINGS = (
 )
 
 
-# The sets that docs/results/accuracy.md is over; `wide` is for kernel spaces and bench/unseen.py, `more` for other runtimes.
+# The sets that docs/results/accuracy.md is over; `wide` is for kernel spaces and bench/unseen.py,
+# `more` for other runtimes.
 ACCURACY_SETS = ("demo", "zoo")
 
 
@@ -41,7 +43,8 @@ def choose_settings(names):
 
 
 def zoo_networks(names):
-    """The recipes of the zoo with these names (without names all that accuracy is stated over), in the order of data/zoo.tsv."""
+    """The recipes of the zoo with these names (without names all that accuracy is stated over), in
+    the order of data/zoo.tsv."""
     recipes = {name: recipe for name, recipe in zoo.read_zoo().items() if recipe.set != "tests"}
     unknown = [name for name in names if name not in recipes]
     if unknown:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of the accuracy command. Each leaves its results in the table or in the store and skips what is there."""
+"""The steps of the accuracy command. Each leaves its results in the table or in the store and skips
+what is there."""
 import json
 import subprocess
 import tempfile
@@ -30,7 +31,8 @@ def distinct_kernels(oplat, store, network):
 
 
 def profile_network(oplat, store, setting, network, options, budget):
-    """Measures kernels and the whole model into the table, in `budget` seconds (None: until every row is good enough)."""
+    """Measures kernels and the whole model into the table, in `budget` seconds (None: until every
+    row is good enough)."""
     call = store.section("calls", setting.name, network.name)
     arguments = ["profile", "--table", options.table, "--runtime", RUNTIME, "--threads", setting.threads, "--quiet", "--model", network.path]
     if budget is not None:
@@ -46,8 +48,9 @@ def profile_network(oplat, store, setting, network, options, budget):
 
 
 def profile(oplat, store, settings, networks, options):
-    """Profiles every network of every setting. Within a time for all of it each gets a share by its kernels, and what one leaves is for those behind it;
-    what remains in the end is for those that would have used more."""
+    """Profiles every network of every setting. Within a time for all of it each gets a share by its
+    kernels, and what one leaves is for those behind it; what remains in the end is for those that
+    would have used more."""
     todo = [(setting, network) for setting in settings for network in networks_of(setting, networks)]
     fresh = [(s, n) for s, n in todo if options.recheck or n.name not in store.section("profiling", s.name)]
     if options.within == 0:
@@ -88,7 +91,8 @@ def session_profiles(store, setting, networks):
 
 
 def fits(oplat, store, settings, options):
-    """`oplat fit` for each number of threads; gives its document by threads. Families are left out whole."""
+    """`oplat fit` for each number of threads; gives its document by threads. Families are left out
+    whole."""
     documents = {}
     with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8") as groups:
         groups.writelines(f"{network.path.name}\t{network.family}\n" for network in zoo_networks([]))
@@ -106,7 +110,8 @@ def predictions(oplat, setting, networks, options):
     """`oplat predict --per-op` of each network whose plan the table holds, by name."""
     found = {}
     for network in networks_of(setting, networks):
-        # Exit 4: kernels are missing and the document is printed, or the plan is missing and nothing is.
+        # Exit 4: kernels are missing and the document is printed, or the plan is missing and
+        # nothing is.
         output = oplat.text("predict", network.path, "--table", options.table, "--runtime", RUNTIME, "--threads", setting.threads, "--plan",
                             "cached", "--per-op", "--json", allowed=(0, 4), quiet=True)
         if output:

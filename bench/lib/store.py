@@ -8,7 +8,8 @@ from lib.markdown import wrapped
 
 
 def write_atomically(path, text):
-    """The file holds either the old or the new text, also after a crash of the machine. Markdown is wrapped."""
+    """The file holds either the old or the new text, also after a crash of the machine. Markdown is
+    wrapped."""
     path = Path(path)
     text = wrapped(text) if path.suffix == ".md" else text
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page `unseen` of docs/results from predictions and measured times of models whose families no kernel was measured for."""
+"""The page `unseen` of docs/results from predictions and measured times of models whose families no
+kernel was measured for."""
 import statistics
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of bench/unseen.py. Each leaves its results in a table or in the store and skips what is there."""
+"""The steps of bench/unseen.py. Each leaves its results in a table or in the store and skips what
+is there."""
 import hashlib
 import json
 
@@ -23,7 +24,8 @@ def reported_networks(names):
 
 
 def profile_space(oplat, store, table, budget, threads, options):
-    """One budgeted run of `oplat profile --space`, which also fits the table; what it says of itself is kept."""
+    """One budgeted run of `oplat profile --space`, which also fits the table; what it says of
+    itself is kept."""
     section = store.section("profile", table.name, str(threads))
     if "summary" in section:
         return
@@ -38,7 +40,8 @@ def profile_space(oplat, store, table, budget, threads, options):
 
 
 def measure(oplat, store, settings, networks, options):
-    """Times each network end to end into the second table. Within a time for all, each gets an equal share of what is left."""
+    """Times each network end to end into the second table. Within a time for all, each gets an
+    equal share of what is left."""
     todo = [(setting, network) for setting in settings for network in networks_of(setting, networks) if network.name not in store.section("whole", setting.name)]
     for at, (setting, network) in enumerate(todo):
         share = MAX_SECONDS
@@ -64,7 +67,8 @@ def seconds_of(store):
 
 
 def rows_of(oplat, table):
-    """All rows with a time, and a digest of them and the program: their predictions need not be asked for again."""
+    """All rows with a time, and a digest of them and the program: their predictions need not be
+    asked for again."""
     document = oplat.json("table", "rows", table)
     timed = [row for row in document["rows"] if row.get("timing")]
     digest = hashlib.sha256(json.dumps([oplat.digest(), [(row["id"], row["timing"]["median_ns"]) for row in timed]]).encode()).hexdigest()[:16]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a prediction is worth next to a measurement: right, warned, refused, or a silent wrong number."""
+"""What a prediction is worth next to a measurement: right, warned, refused, or a silent wrong
+number."""
 import json
 import subprocess
 from dataclasses import dataclass, field
@@ -128,7 +129,8 @@ def measured(oplat, outcomes, models, table, options=()):
 
 
 def finished(lines):
-    """Names of the stored outcomes that need not be tried again: what a busy machine left open is."""
+    """Names of the stored outcomes that need not be tried again: what a busy machine left open
+    is."""
     return {name for name, line in lines.items() if Outcome(**line).verdict != OPEN}
 
 

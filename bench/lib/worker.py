@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A worker of the program under test, asked by its protocol (docs/reference/worker-protocol.md): many models in one process."""
+"""A worker of the program under test, asked by its protocol (docs/reference/worker-protocol.md):
+many models in one process."""
 import json
 import os
 import select

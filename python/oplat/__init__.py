@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""oplat predicts how long a neural network takes on a device, from a table of operators measured once.
+"""oplat predicts how long a neural network takes on a device, from a table of operators measured
+once.
 
     import oplat
     table = oplat.Table("desk.oplat")
@@ -87,7 +88,8 @@ _CORE = ("Advice", "AdviceChoice", "ComparedModel", "Comparison", "Context", "De
          "Refusal", "Rows", "Runtime", "RuntimeOption", "Runtimes", "Setting", "Sweep", "SweepPoint", "Table", "Tensor",
          "Timing", "ValidatedModel", "Validation", "__commit__", "__version__", "inspect", "measure", "measure_sweep",
          "plan", "profile", "profile_sweep", "program", "runtimes")
-# Not in __all__: `from oplat import *` would put its `torch` in the place of PyTorch, and its `inspect` in that of Python's.
+# Not in __all__: `from oplat import *` would put its `torch` in the place of PyTorch, and its
+# `inspect` in that of Python's.
 _MODULES = ("compat", "mmt", "torch")
 
 __all__ = sorted(name for name in (*_ERRORS, *_CORE) if not name.startswith("_") and name != "inspect")

@@ -9,7 +9,8 @@ from typing import Any
 
 @contextlib.contextmanager
 def evaluating(module: Any) -> Iterator[bool]:
-    """Without dropout and the like; yields whether any part was in training mode. Flags are as they were afterwards."""
+    """Without dropout and the like; yields whether any part was in training mode. Flags are as they
+    were afterwards."""
     modules = list(module.modules())
     training = [each.training for each in modules]
     module.eval()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What oplat raises. A message says what is wrong, where, and what to do; it names flags of the command
-line, and the argument has the flag's name: --threads is `threads`."""
+"""What oplat raises. A message says what is wrong, where, and what to do; it names flags of the
+command line, and the argument has the flag's name: --threads is `threads`."""
 from __future__ import annotations
 
 

@@ -100,7 +100,8 @@ class Graph(os.PathLike[str]):
         return self.path
 
     def _oplat_model(self) -> tuple[str, str, list[str]]:
-        """What the extension module asks of a model: path, name, warnings (src/python/models.cpp)."""
+        """What the extension module asks of a model: path, name, warnings
+        (src/python/models.cpp)."""
         return self.path, self.name, self.warnings
 
     def __repr__(self) -> str:
@@ -112,8 +113,8 @@ class Graph(os.PathLike[str]):
         raise TypeError("a Graph owns a temporary folder and cannot be pickled or copied; save() it and give the path")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the ONNX model to `path`. Weights above 1 GiB are files next to it, which keep their names;
-        FileExistsError if one of them is there already."""
+        """Writes the ONNX model to `path`. Weights above 1 GiB are files next to it, which keep
+        their names; FileExistsError if one of them is there already."""
         target = Path(path)
         others = [each for each in Path(self.path).parent.iterdir() if str(each) != self.path]
         for each in others:
@@ -339,14 +340,15 @@ def exported_module(module: Any, call: Call) -> Any:
 
 
 def scope_name(scopes: Sequence[str], last: str) -> str:
-    """/layer1/0/conv1/Conv of scopes that each repeat the one before: module, module.layer1, module.layer1.0, ..."""
+    """/layer1/0/conv1/Conv of scopes that each repeat the one before: module, module.layer1,
+    module.layer1.0, ..."""
     path = next((each for each in reversed(scopes) if each == ATTRIBUTE or each.startswith(ATTRIBUTE + ".")), "")
     return "/".join(["", *path.split(".")[1:], last])
 
 
 def name_nodes(model: Any) -> None:
-    """Nodes are named by their module. Drops what says where on this machine the sources are: the same module is the
-    same file everywhere, which is how a table knows it again."""
+    """Nodes are named by their module. Drops what says where on this machine the sources are: the
+    same module is the same file everywhere, which is how a table knows it again."""
     used: set[str] = set()
     for node in model.graph.all_nodes():
         scopes = re.findall(r"'([^']*)'", node.metadata_props.get("pkg.torch.onnx.name_scopes", ""))
@@ -399,8 +401,9 @@ def has_torch_export() -> bool:
 
 
 def baked_in(torch: Any, said: Sequence[warnings.WarningMessage], watched: Watched, dynamic_batch: bool) -> list[str]:
-    """Where tracing met a Python value of a tensor, which it keeps as it was. It warns of values of shapes too, which are
-    the same for every input unless the batch is open; no numbers were read if an ordinary run reads none."""
+    """Where tracing met a Python value of a tensor, which it keeps as it was. It warns of values of
+    shapes too, which are the same for every input unless the batch is open; no numbers were read if
+    an ordinary run reads none."""
     only_shapes = not dynamic_batch and not any(each.startswith(READS_A_NUMBER) for each in watched.operators)
     places = []
     for each in said:
@@ -433,7 +436,8 @@ def failure(exporter: str, opset: int, error: BaseException) -> str:
     lacking = missing_operators(error)
     if lacking:
         return f"{exporter}: no ONNX form of {', '.join(lacking)} in opset {opset}"
-    while error.__cause__ is not None:  # torch.export wraps what happened in advice on how to report it
+    # torch.export wraps what happened in advice on how to report it
+    while error.__cause__ is not None:
         error = error.__cause__
     return f"{exporter}: {type(error).__name__}: {first_line(error)}"
 
@@ -488,17 +492,18 @@ def export(module: Module, inputs: Input | Sequence[Input], *, kwargs: Mapping[s
            exporter: Exporter = "auto", opset: int | None = None, dynamic_batch: bool = False, seed: int = 1) -> Graph:
     """A module as a model.
 
-    `inputs`: a shape, a tensor, or a list of these, one for each tensor that forward() takes. Tensors of
-    shapes have `dtype`, else that of the module's numbers; they are random, by `seed`. Integers are 0 or
-    1. `kwargs`: what else forward() gets; tensors of it are inputs of the model, all else is a constant.
-    `dynamic_batch` leaves the first dimension of all inputs open: give `batch` when predicting.
+    `inputs`: a shape, a tensor, or a list of these, one for each tensor that forward() takes.
+    Tensors of shapes have `dtype`, else that of the module's numbers; they are random, by `seed`.
+    Integers are 0 or 1. `kwargs`: what else forward() gets; tensors of it are inputs of the model,
+    all else is a constant. `dynamic_batch` leaves the first dimension of all inputs open: give
+    `batch` when predicting.
 
-    The module is exported in evaluation mode, on the CPU, and left as it was. It runs twice: where its
-    operators depend on chance or on numbers of its inputs, the graph has a warning, and so it has where
-    tracing kept a branch. Each is also a `PredictionWarning` here.
+    The module is exported in evaluation mode, on the CPU, and left as it was. It runs twice: where
+    its operators depend on chance or on numbers of its inputs, the graph has a warning, and so it
+    has where tracing kept a branch. Each is also a `PredictionWarning` here.
 
-    Raises TypeError (not a module), InputError (it cannot run, or cannot be exported: with the names of
-    operators that have no ONNX form), UsageError, RuntimeUnavailable (no torch).
+    Raises TypeError (not a module), InputError (it cannot run, or cannot be exported: with the
+    names of operators that have no ONNX form), UsageError, RuntimeUnavailable (no torch).
     """
     torch = import_torch()
     name = check_module(module)
@@ -529,9 +534,10 @@ def export(module: Module, inputs: Input | Sequence[Input], *, kwargs: Mapping[s
 
 def blocks(module: Module, inputs: Input | Sequence[Input], kept: type | Sequence[type], *, kwargs: Mapping[str, Any] | None = None,
            dtype: Any = None, exporter: Exporter = "auto", opset: int | None = None, seed: int = 1) -> dict[str, Graph]:
-    """Modules of the classes `kept`, each whole as a model of its own: path of the module -> Graph, in order of
-    execution. Blocks inside of blocks belong to the outer one. Each is exported with the tensors that it gets in a
-    run of `module`; one that runs several times is `PATH#2` and so on. Arguments and errors as export() has them.
+    """Modules of the classes `kept`, each whole as a model of its own: path of the module -> Graph,
+    in order of execution. Blocks inside of blocks belong to the outer one. Each is exported with
+    the tensors that it gets in a run of `module`; one that runs several times is `PATH#2` and so
+    on. Arguments and errors as export() has them.
     """
     torch = import_torch()
     check_module(module)

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts made times in place of the measured ones: made_times.py TABLE
 
-Every kernel of every plan but views gets the same time at two cache states, and every plan a whole-model time of SCALE times the sum
-of its kernels, a CALL, and up to NOISE of it, so that what is learned from them is known and no machine has a say in it.
+Every kernel of every plan but views gets the same time at two cache states, and every plan a
+whole-model time of SCALE times the sum of its kernels, a CALL, and up to NOISE of it, so that what
+is learned from them is known and no machine has a say in it.
 """
 import contextlib
 import hashlib

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A worker of made times (docs/reference/worker-protocol.md), for tests of what is printed: oplat measure --worker "python3 made_worker.py"
+"""A worker of made times (docs/reference/worker-protocol.md), for tests of what is printed: oplat
+measure --worker "python3 made_worker.py"
 
-Any model has the kernels of KERNELS; a run takes as long as they do, and a profile of the nodes says what each takes.
+Any model has the kernels of KERNELS; a run takes as long as they do, and a profile of the nodes
+says what each takes.
 """
 import json
 import sys

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes and compares tables of MMT by Python's own pickle, with a class in the place of mmt.utils.ops_meta.
+"""Writes and compares tables of MMT by Python's own pickle, with a class in the place of
+mmt.utils.ops_meta.
 
-  mmt_table.py write FILE.pkl [--protocol N] [--kind measured|older|unmeasured|clashes|global|reduce]
-  mmt_table.py same ONE.pkl OTHER.pkl
+  mmt_table.py write FILE.pkl [--protocol N] [--kind
+  measured|older|unmeasured|clashes|global|reduce] mmt_table.py same ONE.pkl OTHER.pkl
 """
 import argparse
 import fractions
@@ -27,7 +28,8 @@ def operator(shape, parameters, file, avg, name):
 
 
 def older(made):
-    """As MMT 1 has it: with the class of the operator, any that can be imported, and without the folder."""
+    """As MMT 1 has it: with the class of the operator, any that can be imported, and without the
+    folder."""
     attributes = dict(made.__dict__)
     del attributes["set_path"]
     made.__dict__ = {"classname": fractions.Fraction, **attributes}

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a small network as a Paddle program, without Paddle: tests/cli/paddle_program.py NAME [--batch N] [--int8] [--wide] [--pruned]
+"""Writes a small network as a Paddle program, without Paddle: tests/cli/paddle_program.py NAME
+[--batch N] [--int8] [--wide] [--pruned]
 
-NAME.pdmodel is a ProgramDesc: an image of 3x16x16, a convolution with batch normalisation and relu, a depthwise one
-likewise, a pointwise one, an average over the image, flattening, dropout, a product with weights and a sum with a bias.
---int8: the first convolution's operands are quantised and dequantised, as quantisation-aware training leaves it.
---wide: one more convolution, 3x3 on 16 channels, which the tests' tables lack.
-NAME.pdiparams holds the parameters, all one (--pruned: all zero), as Paddle's save_combine writes them.
+NAME.pdmodel is a ProgramDesc: an image of 3x16x16, a convolution with batch normalisation and relu,
+a depthwise one likewise, a pointwise one, an average over the image, flattening, dropout, a product
+with weights and a sum with a bias. --int8: the first convolution's operands are quantised and
+dequantised, as quantisation-aware training leaves it. --wide: one more convolution, 3x3 on 16
+channels, which the tests' tables lack. NAME.pdiparams holds the parameters, all one (--pruned: all
+zero), as Paddle's save_combine writes them.
 """
 import argparse
 import struct

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a latency table of PaddleSlim's kind for the network of paddle_program.py: tests/cli/paddle_table.py FILE.pkl [--precision P | --mixed] [--without TYPE]
+"""Writes a latency table of PaddleSlim's kind for the network of paddle_program.py:
+tests/cli/paddle_table.py FILE.pkl [--precision P | --mixed] [--without TYPE]
 
-Times are powers of two in ms, so that sums are exact: 7.9375 for the whole network, 8 in fp16. The depthwise convolution stands there with a
-batch of -1 alone, dropout not at all. --precision: of the products; --mixed: fp32 and int8 side by side.
+Times are powers of two in ms, so that sums are exact: 7.9375 for the whole network, 8 in fp16. The
+depthwise convolution stands there with a batch of -1 alone, dropout not at all. --precision: of the
+products; --mixed: fp32 and int8 side by side.
 """
 import argparse
 import pickle

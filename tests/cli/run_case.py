@@ -11,7 +11,8 @@ A case is a text file. Its name is what it claims; it consists of steps:
   mkdir NAME
   readonly NAME         takes the write permission away
   $ COMMAND             a script of bash, which indented lines may continue. `oplat` is the program under test, $MODELS
-                        the folder of test networks, $DATA that of data/, $CASES that of this script; the cache is empty
+                        the folder of test networks, $DATA that of data/, $CASES that of this
+                        script; the cache is empty
 
 and of what the command before them did:
 
@@ -21,15 +22,15 @@ and of what the command before them did:
   stdout REGEX          some line of what it printed matches; `stderr`
   not-stdout REGEX      no line matches; `not-stderr`
   json PATH VALUE       it printed a JSON document with VALUE at PATH: `json kernels[0].source measured`. [*] is every
-                        element, `.length` a number of elements or members; VALUE is JSON or a bare word, LOW..HIGH
-                        a range, `exists` anything but null
+                        element, `.length` a number of elements or members; VALUE is JSON or a bare
+                        word, LOW..HIGH a range, `exists` anything but null
 
-Lines are indented by two spaces. In files and in what is printed, \\t is a tab. Lines that begin with # are comments.
-A long write, stdout or stderr goes on in indented lines, too: what stands after two spaces follows at once, so that a
-third space separates two words.
+Lines are indented by two spaces. In files and in what is printed, \\t is a tab. Lines that begin
+with # are comments. A long write, stdout or stderr goes on in indented lines, too: what stands
+after two spaces follows at once, so that a third space separates two words.
 
-OPLAT_TEST_REQUIRE=1 turns skips into failures, except what a fresh clone cannot avoid: the wheel of Paddle, which
-scripts/setup could not install, and running as root.
+OPLAT_TEST_REQUIRE=1 turns skips into failures, except what a fresh clone cannot avoid: the wheel of
+Paddle, which scripts/setup could not install, and running as root.
 """
 import argparse
 import json
@@ -55,7 +56,8 @@ DATA = HERE.parents[1] / "data"
 NEEDS = ("mnn", "models", "onnxruntime", "paddle", "qnnpack", "unprivileged")
 UNAVOIDABLE = ("mnn", "paddle", "unprivileged")
 SETTINGS = ("needs", "file", "write", "mkdir", "readonly", "$")
-CONTINUED = ("write", "stdout", "stderr", "not-stdout", "not-stderr")  # by indented lines, joined without a break
+# by indented lines, joined without a break
+CONTINUED = ("write", "stdout", "stderr", "not-stdout", "not-stderr")
 BLOCKS = re.compile(r"(file \S+|stdout|stderr):")
 
 
@@ -64,7 +66,8 @@ class Failure(Exception):
 
 
 class Step:
-    """One step: its word, the rest of its line, the indented lines below it, and where these lie in the file."""
+    """One step: its word, the rest of its line, the indented lines below it, and where these lie in
+    the file."""
 
     def __init__(self, line, text):
         self.line, self.body = line, []
@@ -133,7 +136,8 @@ def is_value(value, expected):
 
 
 class Command:
-    """A command that ran; its checks follow, its exit status is checked when the next command starts."""
+    """A command that ran; its checks follow, its exit status is checked when the next command
+    starts."""
 
     def __init__(self, step, folder, environment):
         self.step, self.expected_status = step, 0
@@ -216,7 +220,8 @@ class Runner:
         return why_missing(self.oplat, need)
 
     def run(self, case):
-        """Runs a case: "passed", "failed" or "skipped", what there is to say about it, and its seconds."""
+        """Runs a case: "passed", "failed" or "skipped", what there is to say about it, and its
+        seconds."""
         began = time.monotonic()
         folder = Path(tempfile.mkdtemp(prefix="oplat-case."))
         try:

@@ -4,10 +4,10 @@
 
 usage: terminal_test.py OPLAT [--update]
 
-Every command runs on a pseudo-terminal, for standard output and standard error alike. Outputs of Golden
-are compared as a whole with the files of the folder terminal, with times of day and of the machine
-masked; --update writes them. Of others every line must fit. Nothing but the program is needed: times
-are those of made tables, replayed where something measures.
+Every command runs on a pseudo-terminal, for standard output and standard error alike. Outputs of
+Golden are compared as a whole with the files of the folder terminal, with times of day and of the
+machine masked; --update writes them. Of others every line must fit. Nothing but the program is
+needed: times are those of made tables, replayed where something measures.
 """
 import fcntl
 import os
@@ -170,7 +170,8 @@ COLUMNS = ("outcome, reason, median_ns, sd_log, ci_low_ns, ci_high_ns, ci_level,
 
 
 def record_model(table, name, identity, kernels, ns):
-    """Puts a model of these kernels, of the first calls of each so many, and its time into a table."""
+    """Puts a model of these kernels, of the first calls of each so many, and its time into a
+    table."""
     device, setting = table.execute("SELECT device, setting FROM row LIMIT 1").fetchone()
     plan = table.execute("INSERT INTO plan(identity, model, source, batch, weight_bytes, activation_bytes) "
                          "VALUES (?, ?, 'runtime', 1, 4096, 8192)", [identity, name]).lastrowid

@@ -60,8 +60,9 @@ def cached(build, name):
 def configure(folder, build, test, *more):
     """The build folder of the project in `folder`, made as `build` was."""
     out = folder / "build"
-    # Like the usual linker, gold takes from an archive only what those before it on the line lack: mold, which the build
-    # uses, would not find a wrong order. It takes half of the time of the usual one.
+    # Like the usual linker, gold takes from an archive only what those before it on the line lack:
+    # mold, which the build uses, would not find a wrong order. It takes half of the time of the
+    # usual one.
     linker = "-fuse-ld=gold" if shutil.which("ld.gold") else ""
     run(["cmake", "-G", "Ninja", "-S", folder, "-B", out, f"-DCMAKE_CXX_COMPILER={cached(build, 'CMAKE_CXX_COMPILER')}",
          f"-DCMAKE_BUILD_TYPE={cached(build, 'CMAKE_BUILD_TYPE')}", f"-DCMAKE_CXX_FLAGS={test.flags}",

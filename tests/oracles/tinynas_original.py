@@ -20,7 +20,8 @@ class NoAnswer(Exception):
 
 
 class Slice:
-    """Rows over (Out_C, In_H), in the order of the library: it decides which diagonal Qhull takes."""
+    """Rows over (Out_C, In_H), in the order of the library: it decides which diagonal Qhull
+    takes."""
 
     def __init__(self):
         self.points, self.times, self.interpolators = [], [], None

@@ -51,7 +51,8 @@ def made_time(choose, batch, in_c, in_h, out_c, kernel, stride, fused):
 
 
 def library(choose, sizes, channels, batches, ratios, count=None):
-    """Rows in the order of a sampler, the second half shuffled; `count` rows drawn with repetition."""
+    """Rows in the order of a sampler, the second half shuffled; `count` rows drawn with
+    repetition."""
     rows = []
     for kind, kernel, stride, fused in KINDS:
         for batch in batches:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A worker of kernels that only pretend, in Python on liboplat_worker. tests/unit/runtimes/fake_kernels.c
-is the same worker in C; a recorded session must give the same answers with both. Its argument is a
-mode: "real", "virtual" (recorded times), "old" (of another version of the library), "absent" (its
-runtime does not load)."""
+"""A worker of kernels that only pretend, in Python on liboplat_worker.
+tests/unit/runtimes/fake_kernels.c is the same worker in C; a recorded session must give the same
+answers with both. Its argument is a mode: "real", "virtual" (recorded times), "old" (of another
+version of the library), "absent" (its runtime does not load)."""
 import ctypes
 import os
 import signal

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""liboplat_worker: one recorded session replayed with a worker in C and with one in Python, and what
-a worker in Python can get wrong. `harness_test.py --record` writes the sessions anew from the worker in C."""
+"""liboplat_worker: one recorded session replayed with a worker in C and with one in Python, and
+what a worker in Python can get wrong. `harness_test.py --record` writes the sessions anew from the
+worker in C."""
 import json
 import os
 import subprocess
@@ -16,7 +17,8 @@ IN_PYTHON = [sys.executable, "-B", str(HERE / "fake_kernels.py")]
 # What differs from run to run and from machine to machine.
 COUNTERS = ("faults", "switches", "steal_ticks", "other_load", "waited_ns")
 REFERENCES = ("reference_compute_ns", "reference_memory_ns")
-# Messages of the worker itself must arrive as they are; those of the library are for people and may be worded anew.
+# Messages of the worker itself must arrive as they are; those of the library are for people and may
+# be worded anew.
 MESSAGES = ("no such model", "there is no option 'x'", "no such handle")
 
 
@@ -153,7 +155,8 @@ class Harness(unittest.TestCase):
             answers, _ = talk(command, "real", lines_of([relu(), relu(copies=8), block(1, scrub_bytes=65536, wake=2)]))
             times = answers[2]["result"]["samples"]["ns"][0]
             self.assertEqual([int(ns) // 1000 for ns in times], [1, 1, 1])
-            self.assertNotEqual(times, [1001.0, 1001.5, 1002.0])  # calls of the other came in between
+            # calls of the other came in between
+            self.assertNotEqual(times, [1001.0, 1001.5, 1002.0])
 
     def test_what_the_runtime_prints_is_not_an_answer(self):
         done = subprocess.run([*IN_PYTHON, "real"], input=b"\n".join(lines_of([("plan", {"model": "net", "setting": {}})])) + b"\n",

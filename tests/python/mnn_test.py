@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worker of the runtime `mnn`, on models written here. Skips (exit 77) where MNN is not installed."""
+"""The worker of the runtime `mnn`, on models written here. Skips (exit 77) where MNN is not
+installed."""
 import os
 import shutil
 import subprocess
@@ -53,7 +54,8 @@ def convolution(build, value, name, inputs, outputs, relu=False, open_name="Conv
 
 
 def write_net(worker, file, batch=1):
-    """A network with a residual, a broadcast, channels shuffled (one raster of four views) and a classifier."""
+    """A network with a residual, a broadcast, channels shuffled (one raster of four views) and a
+    classifier."""
     build = Build()
     x = build.convert(build.input(f32(batch, 3, 16, 16)), "NCHW", "NC4HW4")
     a = convolution(build, x, "a", 3, 8, relu=True)
@@ -146,7 +148,8 @@ class Mnn(unittest.TestCase):
             self.assertEqual(sum(name.startswith(("y", "v")) for name in names), 5, names)
 
     def test_inputs_are_whole_at_every_run(self):
-        """MNN writes over its inputs: without a copy before each run, the second result is another."""
+        """MNN writes over its inputs: without a copy before each run, the second result is
+        another."""
         opened = self.worker.open(opening(model=str(self.model), inputs={"x0": "uniform:0.1:1"}))
         session = self.worker.opened[opened["handle"]]
         results = []
@@ -221,7 +224,8 @@ class Mnn(unittest.TestCase):
         self.assertEqual(len(self.sets(model=str(self.model))), 1)
 
     def test_dozens_of_parts_and_arrays_in_views_are_known(self):
-        """As in grouped convolutions and in front of a ViT: the key says all, so that the kernel can be measured."""
+        """As in grouped convolutions and in front of a ViT: the key says all, so that the kernel
+        can be measured."""
         for write, op, word in ((write_parts, "Raster", '"slicePoints'), (write_token, "Raster", "f32c[1,1,8]")):
             model = write(self.worker, self.folder / f"{write.__name__}.mnn")
             keys = [kernel["key"] for kernel in self.worker.plan(question(model=str(model)))["kernels"]]
@@ -296,7 +300,8 @@ class Mnn(unittest.TestCase):
 
 
 def write_look_up(worker, file):
-    """64 rows of a table of 1,000, by indices that may be negative, as the converter writes ONNX's Gather."""
+    """64 rows of a table of 1,000, by indices that may be negative, as the converter writes ONNX's
+    Gather."""
     build = Build()
     indices, rows = build.input(Tensor("i32", [64])), build.constant(Tensor("i32", []), [1000])
     for kind in ("ADD", "MOD"):

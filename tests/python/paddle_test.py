@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worker of the runtime `paddle`, on programs written here. Skips (exit 77) where Paddle is not installed."""
+"""The worker of the runtime `paddle`, on programs written here. Skips (exit 77) where Paddle is not
+installed."""
 import os
 import shutil
 import subprocess
@@ -46,7 +47,8 @@ def f32(*dims, constant=False):
 
 
 def write_net(worker, folder, batch=1):
-    """A network with a residual, channels shuffled and split, a batch norm that nothing takes in, and a classifier."""
+    """A network with a residual, channels shuffled and split, a batch norm that nothing takes in,
+    and a classifier."""
     build = kernels.Build()
     image = f32(batch, 3, 16, 16)
     wide = f32(batch, 8, 16, 16)
@@ -181,7 +183,8 @@ class Paddle(unittest.TestCase):
             self.worker.run(opened["handle"])
 
     def test_what_looks_at_its_data_gets_others_each_run(self):
-        """A look-up of 1,000 rows, of which one would be read again and again, and a function with branches."""
+        """A look-up of 1,000 rows, of which one would be read again and again, and a function with
+        branches."""
         folder = self.folder / "looks"
         folder.mkdir()
         model = write_look_up(self.worker, folder)

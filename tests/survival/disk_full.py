@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""On a full disk a campaign ends with exit 8; what was measured before can be read, and with room again it goes on."""
+"""On a full disk a campaign ends with exit 8; what was measured before can be read, and with room
+again it goes on."""
 import contextlib
 import os
 import signal
@@ -27,7 +28,8 @@ def small_disk(folder):
 
 
 def enter_namespace():
-    """Runs this test once more as the superuser of a namespace of its own, where users may make one."""
+    """Runs this test once more as the superuser of a namespace of its own, where users may make
+    one."""
     able = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "true"], capture_output=True)
     if able.returncode == 0:
         done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", sys.executable, *sys.argv],

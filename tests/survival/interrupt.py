@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C ends a campaign with exit 130 and a table that is complete as far as it goes; run the same command to resume."""
+"""Ctrl-C ends a campaign with exit 130 and a table that is complete as far as it goes; run the same
+command to resume."""
 import signal
 
 from lab import blocks, blocks_by_row, check, end, main, wait_until

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Twenty times killed at a random moment, a campaign loses the block in progress at most and ends as if undisturbed."""
+"""Twenty times killed at a random moment, a campaign loses the block in progress at most and ends
+as if undisturbed."""
 import random
 import time
 
@@ -28,10 +29,13 @@ def test(lab):
         process = lab.start(table, "--blocks", LEAST_BLOCKS, *more)
         try:
             time.sleep(moments.uniform(0, whole_s / 4))
-            if kills % 2:  # every other kill meets a campaign that writes blocks, however long this machine takes to start one
+            # every other kill meets a campaign that writes blocks, however long this machine takes
+            # to start one
+            if kills % 2:
                 wait_until(lambda: process.poll() is not None or blocks(table) > begun_with, "a block is written")
             seen = blocks(table)
-            time.sleep(moments.uniform(0, 0.02))  # a look holds up the writer, which would spare it kills while it writes
+            # a look holds up the writer, which would spare it kills while it writes
+            time.sleep(moments.uniform(0, 0.02))
             if process.poll() is None:
                 kills += 1
                 midway += seen > begun_with

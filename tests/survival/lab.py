@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the survival tests share: a recorded table whose replay is a fast campaign, and looks into a table from outside."""
+"""What the survival tests share: a recorded table whose replay is a fast campaign, and looks into a
+table from outside."""
 import contextlib
 import json
 import os
@@ -15,7 +16,8 @@ from pathlib import Path
 SKIP = 77
 RECORDING = "recorded.oplat"
 KEYS = "keys.txt"
-PATIENCE_S = 120  # for what takes a second: only a hang is longer, on the slowest machine and under sanitizers
+# for what takes a second: only a hang is longer, on the slowest machine and under sanitizers
+PATIENCE_S = 120
 
 
 class Failure(Exception):
@@ -51,7 +53,8 @@ class Lab:
         self.keys = (self.folder / KEYS).read_text().split()
 
     def command(self, table, *more):
-        # The recording's noise is small, so every row ends with exactly as many blocks as are asked for.
+        # The recording's noise is small, so every row ends with exactly as many blocks as are asked
+        # for.
         return [self.oplat, "profile", "--keys", str(self.folder / KEYS), "--table", str(table), "--runtime", "replay",
                 "--worker-argument", str(self.source), "--quiet", *more]
 
@@ -119,7 +122,8 @@ def end(process):
 
 
 def main(test):
-    """Runs test(lab) in a folder of its own: argv is the executable and the folder of the recording."""
+    """Runs test(lab) in a folder of its own: argv is the executable and the folder of the
+    recording."""
     oplat, recording = sys.argv[1], sys.argv[2]
     with tempfile.TemporaryDirectory(prefix="oplat-survival-") as folder:
         try:

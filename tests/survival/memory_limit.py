@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Workers of a campaign run under a limit on their address space that leaves the machine its memory."""
+"""Workers of a campaign run under a limit on their address space that leaves the machine its
+memory."""
 import contextlib
 import os
 import signal

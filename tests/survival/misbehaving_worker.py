@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A worker (docs/reference/worker-protocol.md) whose kernels behave by their operator: Tanh hangs, Sigmoid needs 4 GiB more, others take 100 us."""
+"""A worker (docs/reference/worker-protocol.md) whose kernels behave by their operator: Tanh hangs,
+Sigmoid needs 4 GiB more, others take 100 us."""
 import json
 import os
 import sys

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures a few small kernels with the reference runtime into FOLDER, for campaigns that replay them: record.py OPLAT FOLDER"""
+"""Measures a few small kernels with the reference runtime into FOLDER, for campaigns that replay
+them: record.py OPLAT FOLDER"""
 import contextlib
 import json
 import shutil
@@ -25,7 +26,8 @@ while left > 0:
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     left = json.loads(done.stdout)["rows"]["left"]
     budget_ms *= 2  # on a slow machine a budget may be over before the first block
-# With little noise every replayed row ends with the least number of blocks, whatever the order in which it got them.
+# With little noise every replayed row ends with the least number of blocks, whatever the order in
+# which it got them.
 with contextlib.closing(sqlite3.connect(table)) as database:
     database.execute("UPDATE row SET sd_log = 0.002")
     database.commit()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""While one campaign writes a table a second one is refused with exit 6 and told by whom; the first one is not disturbed."""
+"""While one campaign writes a table a second one is refused with exit 6 and told by whom; the first
+one is not disturbed."""
 import signal
 
 from lab import blocks, blocks_by_row, check, end, main, wait_until

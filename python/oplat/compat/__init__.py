@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other systems' Python names, answered by oplat, so that programs written for them run as they are.
+"""Other systems' Python names, answered by oplat, so that programs written for them run as they
+are.
 
     import oplat.compat
     oplat.compat.install("paddleslim")
 
     import paddleslim                        # oplat's
-    predictor = paddleslim.TableLatencyPredictor(table_file="table/SD710_threads_4_power_mode_0.pkl")
+    predictor =
+    paddleslim.TableLatencyPredictor(table_file="table/SD710_threads_4_power_mode_0.pkl")
 
 What was a silent zero is an error or a warning here; numbers are floats that also have an interval.
 """
@@ -31,8 +33,8 @@ _MODULES = {
 
 
 def install(system: str) -> None:
-    """Makes the modules of a system importable: 'mmt', 'paddleslim', 'tinynas', or 'mobile_vision' (its modules are called
-    api and lut_schema). UsageError if one of them, such as the system
+    """Makes the modules of a system importable: 'mmt', 'paddleslim', 'tinynas', or 'mobile_vision'
+    (its modules are called api and lut_schema). UsageError if one of them, such as the system
     itself, is imported already: nothing is changed then. A second call does nothing."""
     if system not in _MODULES:
         raise UsageError(f"{system!r}: expected {' or '.join(map(repr, sorted(_MODULES)))}")

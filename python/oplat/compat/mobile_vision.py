@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mobile-vision's RunTimeAPI and OpLut by `oplat lut`: without Caffe2, which the original runs for the shapes of blobs.
-docs/guide/from-mobile-vision.md compares the two. Times are microseconds, as in the original."""
+"""mobile-vision's RunTimeAPI and OpLut by `oplat lut`: without Caffe2, which the original runs for
+the shapes of blobs. docs/guide/from-mobile-vision.md compares the two. Times are microseconds, as
+in the original."""
 from __future__ import annotations
 
 import json
@@ -46,12 +47,14 @@ class OpLut:
         self.path, self.is_temporary = Path(folder, "op_lut_database.json"), True
 
     def add_op(self, op: Mapping[str, Any]) -> None:
-        """Adds a record. The type of an operator stays what it is; the original makes an Int8ConvRelu of an Int8Conv."""
+        """Adds a record. The type of an operator stays what it is; the original makes an
+        Int8ConvRelu of an Int8Conv."""
         for warning in _core.compat_lut_add(self.path, as_json(op)):
             warnings.warn(warning, PredictionWarning, stacklevel=2)
 
     def find_op(self, query: Mapping[str, Any]) -> list[Record]:
-        """The records that answer, in the file's order; an Int8Conv without one is answered by those of Int8ConvRelu."""
+        """The records that answer, in the file's order; an Int8Conv without one is answered by
+        those of Int8ConvRelu."""
         if not self.path.exists():
             if self.is_temporary:
                 return []
@@ -68,7 +71,8 @@ def as_json(record: Mapping[str, Any]) -> str:
 
 
 class RunTimeAPI:
-    """Times of operators and nets, from <db_dir>/<device>-op_lut_database.json, or as it was downloaded."""
+    """Times of operators and nets, from <db_dir>/<device>-op_lut_database.json, or as it was
+    downloaded."""
 
     def __init__(self, db_dir: str | os.PathLike[str] = "../", rand_digits: int = 8) -> None:
         self.db_dir = Path(db_dir).absolute()
@@ -82,8 +86,8 @@ class RunTimeAPI:
         raise InputError(f"{self.db_dir}: has no {', '.join(names)}")
 
     def get_op_runtime(self, query: Mapping[str, Any], mode: str = "ave", verbose: bool = False) -> Number | None:
-        """Of the medians of the records that answer, by `mode`: 'ave', 'min', 'max' or 'last'. None if there is no record;
-        the original said 0."""
+        """Of the medians of the records that answer, by `mode`: 'ave', 'min', 'max' or 'last'. None
+        if there is no record; the original said 0."""
         if mode not in MODES:
             raise UsageError(f"mode {mode!r}: expected {', '.join(MODES)}")
         if "device" not in query:
@@ -97,9 +101,10 @@ class RunTimeAPI:
 
     def get_net_runtime(self, model: str | os.PathLike[str], blobs: object, input_dims: Mapping[str, Sequence[int]], input_dtype: object,
                         device: str, mode: str = "ave", verbose: bool = True) -> tuple[list[dict[str, Any]], Number, bool]:
-        """([{"op", "time"}, ...], time of the net, whether every operator has a record). `model` is the folder of
-        model.pb and model_init.pb; since Caffe2 is not needed, neither are blobs and input_dtype. An operator without a
-        record has the time None; the sum is then that of the others, as in the original, and a PredictionWarning."""
+        """([{"op", "time"}, ...], time of the net, whether every operator has a record). `model` is
+        the folder of model.pb and model_init.pb; since Caffe2 is not needed, neither are blobs and
+        input_dtype. An operator without a record has the time None; the sum is then that of the
+        others, as in the original, and a PredictionWarning."""
         if not isinstance(model, (str, os.PathLike)):
             raise UsageError("the model: expected the folder of model.pb and model_init.pb; a net of Caffe2 is not needed")
         document = _core.compat_lut(model, as_json(input_dims), self.db_dir, device=device, mode=mode)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""paddleslim.TableLatencyPredictor by `oplat paddleslim predict`: neither Paddle nor paddle_lite_opt is run, and nothing
-is downloaded or installed. docs/guide/from-paddleslim.md compares the two."""
+"""paddleslim.TableLatencyPredictor by `oplat paddleslim predict`: neither Paddle nor
+paddle_lite_opt is run, and nothing is downloaded or installed. docs/guide/from-paddleslim.md
+compares the two."""
 from __future__ import annotations
 
 import os
@@ -21,7 +22,8 @@ class Latency(float):
 
 class TableLatencyPredictor:
     """Latencies of Paddle models by a table: a file, or the name of one such as 'SD710', whose file
-    SD710_threads_4_power_mode_0.pkl is looked for in the current folder and in those of $OPLAT_TABLES."""
+    SD710_threads_4_power_mode_0.pkl is looked for in the current folder and in those of
+    $OPLAT_TABLES."""
 
     hardware_list = ["SD625", "SD710", "SD845", "SD865", "RK3288"]
 
@@ -44,12 +46,14 @@ class TableLatencyPredictor:
             cls.hardware_list = [*cls.hardware_list, hardware]
 
     def set_predictor_state(self, state: bool = False) -> None:
-        """Whether operators that the table lacks are estimated. Else they are oplat.MissingKernels."""
+        """Whether operators that the table lacks are estimated. Else they are
+        oplat.MissingKernels."""
         self.predictor_state = bool(state)
 
     def predict(self, model_file: str | os.PathLike[str], param_file: str | os.PathLike[str], data_type: str | None = None, threads: int = 4,
                 input_shape: list[int] | None = None) -> Latency:
-        """The latency in ms. `data_type` is what the model holds unless said. `threads` are those of the table."""
+        """The latency in ms. `data_type` is what the model holds unless said. `threads` are those
+        of the table."""
         if data_type is not None and data_type not in DATA_TYPES:
             raise UsageError(f"data_type {data_type!r}: expected {', '.join(DATA_TYPES)}")
         if input_shape is not None:

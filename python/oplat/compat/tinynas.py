@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TinyNAS's OpProfiler, OpPredictor and RobustGpuPredictor by `oplat tinynas predict` and `oplat measure`.
-docs/guide/from-tinynas.md compares the two."""
+"""TinyNAS's OpProfiler, OpPredictor and RobustGpuPredictor by `oplat tinynas predict` and `oplat
+measure`. docs/guide/from-tinynas.md compares the two."""
 from __future__ import annotations
 
 import math
@@ -34,8 +34,8 @@ class Listed(Protocol):
 
 
 def find_libraries(device_name: str, folder: str | os.PathLike[str] | None) -> Path:
-    """The folder that has the libraries of a device: `folder`, else the current folder, its op_profiler, or one of
-    $OPLAT_TABLES. The original has them in its package."""
+    """The folder that has the libraries of a device: `folder`, else the current folder, its
+    op_profiler, or one of $OPLAT_TABLES. The original has them in its package."""
     places = [Path(folder)] if folder is not None else [Path(), Path("op_profiler"),
                                                         *map(Path, filter(None, os.environ.get("OPLAT_TABLES", "").split(os.pathsep)))]
     for place in places:
@@ -45,8 +45,9 @@ def find_libraries(device_name: str, folder: str | os.PathLike[str] | None) -> P
 
 
 class OpProfiler:
-    """The sum of convolutions, each from a library. `method` is 'best', which learns from the library once, or
-    'original', that of op_profiler, whose numbers it gives. `folder` holds a folder for each device."""
+    """The sum of convolutions, each from a library. `method` is 'best', which learns from the
+    library once, or 'original', that of op_profiler, whose numbers it gives. `folder` holds a
+    folder for each device."""
 
     def __init__(self, device_name: str = "V100", data_type: str = "FP32", logger: Any = None, *,
                  folder: str | os.PathLike[str] | None = None, method: str = "best") -> None:
@@ -60,8 +61,9 @@ class OpProfiler:
 
     def __call__(self, tests: Sequence[Conv], real_times: Sequence[float] | None = None, p_batch: int | None = 128
                  ) -> tuple[list[tuple[Conv, float, float]], float]:
-        """([(convolution, predicted ms, real time), ...], total ms). `p_batch` replaces the batch of each convolution
-        unless it is None. What the library cannot answer is oplat.MissingKernels, which names it."""
+        """([(convolution, predicted ms, real time), ...], total ms). `p_batch` replaces the batch
+        of each convolution unless it is None. What the library cannot answer is
+        oplat.MissingKernels, which names it."""
         times = [0.0] * len(tests) if real_times is None else list(real_times)
         if len(times) != len(tests):
             raise UsageError(f"{len(times)} times for {len(tests)} convolutions")
@@ -108,8 +110,8 @@ class OpPredictor:
         self.profiler = OpProfiler(device_name, data_type, logger, **chosen)
 
     def __call__(self, model: Listed) -> float:
-        """inf, and a PredictionWarning, if the library lacks a convolution: a search drops such a network. Other errors
-        are raised; the original made inf of all of them."""
+        """inf, and a PredictionWarning, if the library lacks a convolution: a search drops such a
+        network. Other errors are raised; the original made inf of all of them."""
         convs = [conv for conv in model.get_params_for_trt(self.image_size) if conv[0] in CONVS]
         if not convs:
             raise InputError(f"{type(model).__name__}: get_params_for_trt() lists no convolution")
@@ -121,9 +123,10 @@ class OpPredictor:
 
 
 class RobustGpuPredictor:
-    """Seconds that a torch module takes for one image, measured and not predicted: on this machine's CPU by ONNX Runtime
-    (`gpu=None`). oplat measures on no GPU, and says so instead of giving another device's time. It runs the module until
-    its time is precise, or `budget` is spent; `repeat_times` of the original is not a number that this depends on."""
+    """Seconds that a torch module takes for one image, measured and not predicted: on this
+    machine's CPU by ONNX Runtime (`gpu=None`). oplat measures on no GPU, and says so instead of
+    giving another device's time. It runs the module until its time is precise, or `budget` is
+    spent; `repeat_times` of the original is not a number that this depends on."""
 
     def __init__(self, batch_size: int, image_size: int | Sequence[int], gpu: int | None, channel: int = 3, fp16: bool = False,
                  repeat_times: int = 30, *, budget: str = "10s") -> None:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workflow of MMT (mnn-meter) under its names: operators to a folder, their latency by MNN, models by their sum.
+"""The workflow of MMT (mnn-meter) under its names: operators to a folder, their latency by MNN,
+models by their sum.
 
     from oplat.mmt.converter import generate_ops_list      # needs torch, and MNN
     generate_ops_list("ops.yaml", "ops")

@@ -38,7 +38,8 @@ class Exported:
 
 
 def file_name(class_name: str, text: str, input_shape: list[int]) -> str:
-    """By a hash of everything that tells operators apart: the original's names were shortened and collided."""
+    """By a hash of everything that tells operators apart: the original's names were shortened and
+    collided."""
     digest = hashlib.sha256(json.dumps([class_name, text, input_shape]).encode()).hexdigest()[:16]
     return f"{class_name}-{digest}.mnn"
 
@@ -58,12 +59,14 @@ def export_onnx(model: torch.nn.Module, input_shape: list[int], path: str | os.P
 
 
 def convert2mnn(model: torch.nn.Module, input_shape: list[int], path: str | os.PathLike[str], verbose: bool = False) -> str:
-    """Writes a module as a model of MNN, through ONNX, on CPU: into a file, or into a folder that exists, under a name of
-    its own. Returns the file's name. InputError if torch cannot run or export it on such an input; a PredictionWarning if
-    it decides by values, since only the path of one input is exported."""
+    """Writes a module as a model of MNN, through ONNX, on CPU: into a file, or into a folder that
+    exists, under a name of its own. Returns the file's name. InputError if torch cannot run or
+    export it on such an input; a PredictionWarning if it decides by values, since only the path of
+    one input is exported."""
     target = Path(path)
     if not target.absolute().parent.is_dir():
-        raise InputError(f"{target.parent}: no such folder; make it first")  # MNN writes nothing and says that it succeeded
+        # MNN writes nothing and says that it succeeded
+        raise InputError(f"{target.parent}: no such folder; make it first")
     recorded = record(model, input_shape)
     warn_of_decisions(recorded, 2)
     if target.is_dir():
@@ -74,7 +77,8 @@ def convert2mnn(model: torch.nn.Module, input_shape: list[int], path: str | os.P
 
 def through_onnx(model: torch.nn.Module, recorded: RecordedModel, target: Path,
                  to_mnn: Callable[[RecordedModel, Path, Path], None], verbose: bool = False) -> None:
-    """Exports a model that was recorded, and lets `to_mnn` convert what came of it into `target`."""
+    """Exports a model that was recorded, and lets `to_mnn` convert what came of it into
+    `target`."""
     with tempfile.TemporaryDirectory(prefix="oplat-mmt.") as folder:
         onnx = Path(folder, "model.onnx")
         export_onnx(model, recorded.input_shape, onnx, verbose)
@@ -89,15 +93,17 @@ def convert(recorded: RecordedModel, onnx: Path, target: Path) -> None:
 
 
 class Conversions:
-    """Which ONNX model each file of a folder was made of, so that a call that was stopped goes on without converting
-    again, which takes most of its time. A class that changed gives another ONNX model, and is converted again."""
+    """Which ONNX model each file of a folder was made of, so that a call that was stopped goes on
+    without converting again, which takes most of its time. A class that changed gives another ONNX
+    model, and is converted again."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "conversions.jsonl"
         self.known: dict[str, list[str]] = {}
         with contextlib.suppress(OSError):
             for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
-                with contextlib.suppress(ValueError, TypeError):  # the last line of a call that was killed
+                # the last line of a call that was killed
+                with contextlib.suppress(ValueError, TypeError):
                     name, *digests = json.loads(line)
                     self.known[name] = digests
 
@@ -128,7 +134,8 @@ def export_one(cls: Any, parameters: dict[str, Any] | None, input_shape: list[in
     import torch
 
     try:
-        # The same weights in every export, so that an operator that did not change is the same file.
+        # The same weights in every export, so that an operator that did not change is the same
+        # file.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
             module = cls(**(parameters or {}))
@@ -145,8 +152,8 @@ def export_one(cls: Any, parameters: dict[str, Any] | None, input_shape: list[in
 
 
 def store_class(cls: Any, path: Path) -> None:
-    """The name of a class as a pickle, which the original reads next to a model, and oplat never. Not of a class that
-    cannot be imported."""
+    """The name of a class as a pickle, which the original reads next to a model, and oplat never.
+    Not of a class that cannot be imported."""
     module, name = cls.__module__, cls.__qualname__
     if all(part.isidentifier() and part.isascii() for part in f"{module}.{name}".split(".")):
         protocol = 4 if "." in name else 2
@@ -194,9 +201,10 @@ def export_all(wanted: list[tuple[Any, dict[str, Any] | None, list[int]]], folde
 
 @operators.also_named(path="ops_yaml", fp="folder")
 def generate_ops_list(ops_yaml: str | os.PathLike[str], folder: str | os.PathLike[str], verbose: bool = False) -> Exported:
-    """Exports all operators of a space into a folder, and lists them in its meta.pkl. Combinations that a class refuses
-    are left out, with the reason; unknown packages and classes are an InputError before anything is written. A call goes
-    on where an earlier one stopped: what is in the folder and did not change is not converted again."""
+    """Exports all operators of a space into a folder, and lists them in its meta.pkl. Combinations
+    that a class refuses are left out, with the reason; unknown packages and classes are an
+    InputError before anything is written. A call goes on where an earlier one stopped: what is in
+    the folder and did not change is not converted again."""
     space = parse_yaml(ops_yaml)
     wanted = [(class_of(each["package"], each["class"]), each["parameters"], each["input_shape"]) for each in space]
     result = export_all(wanted, Path(folder), verbose)
@@ -227,8 +235,9 @@ def candidates_of(cls: Any, name: str, values: Any) -> list[Any]:
 
 @operators.also_named(ops="cls", fp="folder")
 def register(cls: Any, folder: str | os.PathLike[str], **parameters: Any) -> Exported:
-    """Adds the operators of one class to a folder, new ones first: candidates for each argument as in ops.yaml,
-    `input_shape` with one shape for each candidate of the first argument, or `no_params=True`."""
+    """Adds the operators of one class to a folder, new ones first: candidates for each argument as
+    in ops.yaml, `input_shape` with one shape for each candidate of the first argument, or
+    `no_params=True`."""
     if not callable(cls) or not hasattr(cls, "__name__"):
         raise InputError(f"{one_line(repr(cls))}: expected a class")
     shapes = shapes_of(cls, parameters.pop("input_shape", None))
@@ -253,9 +262,10 @@ def register(cls: Any, folder: str | os.PathLike[str], **parameters: Any) -> Exp
 
 @operators.also_named(fp="folder")
 def export_models(net: torch.nn.Module, input_shape: list[int], folder: str | os.PathLike[str], verbose: bool = False) -> str:
-    """Exports a network for meter_models() and validation(): a model of MNN, and a *meta.json with what the network
-    executes. Also a .pth of torch, which oplat never loads, for the original's own programs. Files are named by a hash
-    of what is executed. Returns the name of the model's file."""
+    """Exports a network for meter_models() and validation(): a model of MNN, and a *meta.json with
+    what the network executes. Also a .pth of torch, which oplat never loads, for the original's own
+    programs. Files are named by a hash of what is executed. Returns the name of the model's
+    file."""
     import torch
 
     place = Path(folder)
@@ -290,10 +300,11 @@ class Validated:
 def validation(folder: str | os.PathLike[str], ops_path: str | os.PathLike[str], verbose: bool = False,
                save_path: str | os.PathLike[str] | None = None,
                lp: Callable[[Any, Any, list[int]], float] | None = None) -> list[Validated]:
-    """Prints the measured and the predicted latency of each network that export_models() exported and meter_models()
-    measured; `verbose` each as it is predicted. `lp` predicts in place of predict_latency(): a function such as
-    latency_predictor, of what was recorded of a network, the path of the table, and the input's shape. `save_path` is a
-    CSV file for latency_predictor. Needs neither torch nor MNN."""
+    """Prints the measured and the predicted latency of each network that export_models() exported
+    and meter_models() measured; `verbose` each as it is predicted. `lp` predicts in place of
+    predict_latency(): a function such as latency_predictor, of what was recorded of a network, the
+    path of the table, and the input's shape. `save_path` is a CSV file for latency_predictor. Needs
+    neither torch nor MNN."""
     found = []
     for path in operators.progress(model_files(folder), "predicted"):
         about = description(path)

@@ -3,9 +3,9 @@
 
     latency = scale * sum of times + c0 + c1 * modules + c2 * bytes of their results
 
-Terms after the first are taken in that order, as long as each lowers the error of networks that were left out, one at a
-time, and there are four networks for each: a line through two networks says nothing of a third. Errors are relative, so
-that small networks count as much as large ones.
+Terms after the first are taken in that order, as long as each lowers the error of networks that
+were left out, one at a time, and there are four networks for each: a line through two networks says
+nothing of a third. Errors are relative, so that small networks count as much as large ones.
 """
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ TERMS = ("scale", "c0", "c1", "c2")
 
 
 def t_quantile(level: float, freedom: int) -> float:
-    """Of Student's distribution, two-sided, by the expansion of Cornish and Fisher: 5 % off for one degree of freedom,
-    and less than 1 % for more."""
+    """Of Student's distribution, two-sided, by the expansion of Cornish and Fisher: 5 % off for one
+    degree of freedom, and less than 1 % for more."""
     z = statistics.NormalDist().inv_cdf(0.5 + level / 2)
     terms = (z, (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96, (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
              (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Latencies of operators and models by MNN on CPU, without torch.
 
-MNN's own program MNNV2Basic.out measures where it is on PATH, as in the original: it may be a script that hands the file
-to a phone, which has no Python. Else MNN's Python package does, in this environment or in $OPLAT_MNN_PYTHON.
+MNN's own program MNNV2Basic.out measures where it is on PATH, as in the original: it may be a
+script that hands the file to a phone, which has no Python. Else MNN's Python package does, in this
+environment or in $OPLAT_MNN_PYTHON.
 """
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ Times = dict[str, Union[float, int]]
 
 
 def times_of_log(log: str) -> Times:
-    """{"Avg", "OpSum" (newer MNN), "Min", "Max"} in ms of what MNNV2Basic.out prints. MnnFailed with its last words."""
+    """{"Avg", "OpSum" (newer MNN), "Min", "Max"} in ms of what MNNV2Basic.out prints. MnnFailed
+    with its last words."""
     found = None
     for found in TIMES.finditer(log):
         pass
@@ -78,9 +80,10 @@ def run_package(model: Path, times: int, threads: int, precision: str, limit: fl
 
 def get_latency(path: str | os.PathLike[str], times: int = 30, verbose: bool = True, *, threads: int = THREADS,
                 precision: str = PRECISION, time_limit: float = TIME_LIMIT) -> Times:
-    """{"Avg", "Min", "Max", "repeat"} of `times` runs of a .mnn model, in ms, after some that do not count. MNNV2Basic.out
-    adds "OpSum", where its version prints it; the Python package adds "Median", and a PredictionWarning if other
-    processes disturbed the runs. MnnFailed if that takes more than `time_limit` seconds."""
+    """{"Avg", "Min", "Max", "repeat"} of `times` runs of a .mnn model, in ms, after some that do
+    not count. MNNV2Basic.out adds "OpSum", where its version prints it; the Python package adds
+    "Median", and a PredictionWarning if other processes disturbed the runs. MnnFailed if that takes
+    more than `time_limit` seconds."""
     times, threads = checked(times, threads, precision, time_limit)
     model = Path(path)
     if not model.is_file():
@@ -131,11 +134,12 @@ def is_done(measured: Any, setting: dict[str, Any], model: Path, times: int) -> 
 @operators.also_named(fp="folder")
 def meter_ops(folder: str | os.PathLike[str], times: int = 30, verbose: bool = False, *, threads: int = THREADS,
               precision: str = PRECISION, time_limit: float = TIME_LIMIT) -> list[dict[str, Any]]:
-    """Measures the operators of meta.pkl and writes meta_latency.pkl next to it, after each of them, so that a call goes
-    on where an earlier one stopped. Times of another setting, another processor, fewer runs or a model that was exported
-    again are measured anew.
-    Operators that MNN cannot run, or not within `time_limit` seconds each, have a latency of 0 and the reason (`failed`),
-    and are a PredictionWarning. The folder may have been moved or copied since it was made."""
+    """Measures the operators of meta.pkl and writes meta_latency.pkl next to it, after each of
+    them, so that a call goes on where an earlier one stopped. Times of another setting, another
+    processor, fewer runs or a model that was exported again are measured anew. Operators that MNN
+    cannot run, or not within `time_limit` seconds each, have a latency of 0 and the reason
+    (`failed`), and are a PredictionWarning. The folder may have been moved or copied since it was
+    made."""
     times, threads = checked(times, threads, precision, time_limit)
     place = Path(folder)
     meta, target = place / operators.META, place / operators.LATENCY
@@ -172,9 +176,10 @@ def meter_ops(folder: str | os.PathLike[str], times: int = 30, verbose: bool = F
 @operators.also_named(fp="folder")
 def meter_models(folder: str | os.PathLike[str], times: int = 30, verbose: bool = False, *, threads: int = THREADS,
                  precision: str = PRECISION, time_limit: float = TIME_LIMIT) -> dict[str, Times]:
-    """Measures the models that export_models() left in a folder, and writes the "latency" of each into its *meta.json.
-    A call goes on where an earlier one stopped, as meter_ops() does. Models that MNN cannot run, or not within `time_limit`
-    seconds each, are a PredictionWarning. Returns the latencies by the name of the model's file."""
+    """Measures the models that export_models() left in a folder, and writes the "latency" of each
+    into its *meta.json. A call goes on where an earlier one stopped, as meter_ops() does. Models
+    that MNN cannot run, or not within `time_limit` seconds each, are a PredictionWarning. Returns
+    the latencies by the name of the model's file."""
     times, threads = checked(times, threads, precision, time_limit)
     files = model_files(folder)
     setting = how(threads, precision)
@@ -200,8 +205,8 @@ def meter_models(folder: str | os.PathLike[str], times: int = 30, verbose: bool 
 
 def get_model_latency(model: Any, input_shape: list[int], path: str | os.PathLike[str] = ".", times: int = 30, *,
                       threads: int = THREADS, precision: str = PRECISION, time_limit: float = TIME_LIMIT) -> Times:
-    """What get_latency() says of a torch module, which is converted into the folder `path` for as long as that takes.
-    Needs torch and MNN's Python package."""
+    """What get_latency() says of a torch module, which is converted into the folder `path` for as
+    long as that takes. Needs torch and MNN's Python package."""
     from .converter import convert2mnn
 
     times, threads = checked(times, threads, precision, time_limit)

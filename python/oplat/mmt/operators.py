@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of operators (meta.pkl, meta_latency.pkl) as dicts of the original's attributes, and what its parts share."""
+"""Tables of operators (meta.pkl, meta_latency.pkl) as dicts of the original's attributes, and what
+its parts share."""
 from __future__ import annotations
 
 import contextlib
@@ -35,7 +36,8 @@ class MnnFailed(RuntimeUnavailable):
 
 @dataclass(frozen=True)
 class ClassName:
-    """The class of an operator, which tables of MMT 1 and 2.0 name (`classname`). It is never imported."""
+    """The class of an operator, which tables of MMT 1 and 2.0 name (`classname`). It is never
+    imported."""
 
     module: str
     name: str
@@ -72,13 +74,14 @@ def packed(value: Any) -> Any:
 
 
 def load(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """The operators of a pickle; InputError with file and offset for anything else that it holds."""
+    """The operators of a pickle; InputError with file and offset for anything else that it
+    holds."""
     return [{name: plain(value) for name, value in each.items()} for each in json.loads(_core.mmt_read(path))]
 
 
 def store(path: str | os.PathLike[str], operators: list[dict[str, Any]]) -> None:
-    """Writes a pickle that the original loads. Values are numbers, texts, truth values, lists, tuples and dicts;
-    InputError names any other."""
+    """Writes a pickle that the original loads. Values are numbers, texts, truth values, lists,
+    tuples and dicts; InputError names any other."""
     try:
         text = json.dumps([{name: packed(value) for name, value in each.items()} for each in operators], allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -120,14 +123,16 @@ def write_text(path: Path, text: str) -> None:
 
 
 def also_named(**names: str) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
-    """Lets a function take arguments by the names that the original has for them, too: its name=ours."""
+    """Lets a function take arguments by the names that the original has for them, too: its
+    name=ours."""
     def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
         order = list(inspect.signature(function).parameters)
 
         @functools.wraps(function)
         def call(*arguments: Given.args, **named: Given.kwargs) -> Result:
             for theirs, ours in names.items():
-                # What is given by its place may be followed by an argument of a class that has such a name.
+                # What is given by its place may be followed by an argument of a class that has such
+                # a name.
                 if theirs in named and ours not in named and order.index(ours) >= len(arguments):
                     named[ours] = named.pop(theirs)
             return function(*arguments, **named)
@@ -190,16 +195,18 @@ def mnn_version() -> str:
 
 
 def workers_path() -> Path:
-    """What an interpreter that has MNN needs in its path to find oplat.workers, and nothing else: in an environment, the
-    package lies next to a numpy of its own, which may be another one than MNN's."""
+    """What an interpreter that has MNN needs in its path to find oplat.workers, and nothing else:
+    in an environment, the package lies next to a numpy of its own, which may be another one than
+    MNN's."""
     package = Path(__file__).resolve().parents[1]
     apart = package / "share" / "oplat" / "python"
     return apart if apart.is_dir() else package.parent
 
 
 def run_limited(command: Sequence[str], limit: float, **options: Any) -> subprocess.CompletedProcess[str]:
-    """As subprocess.run(), in a session of its own: after `limit` seconds, or if this call is interrupted, all that the
-    command has started is ended, too. MnnFailed after `limit`, OSError if the command cannot run."""
+    """As subprocess.run(), in a session of its own: after `limit` seconds, or if this call is
+    interrupted, all that the command has started is ended, too. MnnFailed after `limit`, OSError if
+    the command cannot run."""
     with subprocess.Popen(command, text=True, errors="replace", start_new_session=True, stdin=subprocess.DEVNULL, **options) as process:
         try:
             output, errors = process.communicate(timeout=limit)
@@ -213,9 +220,9 @@ def run_limited(command: Sequence[str], limit: float, **options: Any) -> subproc
 
 
 def mnn_tool(*arguments: object, limit: float = TIME_LIMIT) -> str:
-    """Runs a task of oplat.workers.mnn.tool where MNN is installed ($OPLAT_MNN_PYTHON, else this interpreter).
-    MnnFailed with its words if it fails or takes longer than `limit` seconds, RuntimeUnavailable with the command that
-    installs MNN if that is missing."""
+    """Runs a task of oplat.workers.mnn.tool where MNN is installed ($OPLAT_MNN_PYTHON, else this
+    interpreter). MnnFailed with its words if it fails or takes longer than `limit` seconds,
+    RuntimeUnavailable with the command that installs MNN if that is missing."""
     python = mnn_python()
     environment = quiet_environment()
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(workers_path()), os.environ.get("PYTHONPATH"))))

@@ -26,8 +26,8 @@ from . import operators
 if TYPE_CHECKING:
     import torch
 
-# Of the time that a byte takes next to an arithmetic operation: the balance of a CPU, roughly. Only the
-# proportion counts, since the modules that were found say how fast both are.
+# Of the time that a byte takes next to an arithmetic operation: the balance of a CPU, roughly. Only
+# the proportion counts, since the modules that were found say how fast both are.
 OPERATIONS_OF_A_BYTE = 10.0
 # No estimate is closer than this factor, however alike the found modules are.
 MIN_FACTOR = 2.0
@@ -68,7 +68,8 @@ class Latency(float):
 
     @staticmethod
     def unknown(ms: float) -> Latency:
-        """Of somebody else's predictor: a number whose interval is not known, and holds everything."""
+        """Of somebody else's predictor: a number whose interval is not known, and holds
+        everything."""
         return Latency.of(ms, 0.0, float("inf"), [])
 
     def range_text(self) -> str:
@@ -107,12 +108,14 @@ class Operation:
 
 @dataclass
 class RecordedModel:
-    """What one forward pass of a model executed: all that predicting needs, without torch, weights or pickles."""
+    """What one forward pass of a model executed: all that predicting needs, without torch, weights
+    or pickles."""
 
     name: str
     input_shape: list[int]
     root: Call
-    decisions: list[str] = field(default_factory=list)  # operators whose results depend on values, not only on shapes
+    # operators whose results depend on values, not only on shapes
+    decisions: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, "input_shape": self.input_shape, "root": call_to_json(self.root), "decisions": self.decisions}
@@ -232,8 +235,8 @@ def work_of(base: str, arguments: tuple[Any, ...], result: Any) -> float:
 
 
 def parse_yaml(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """The operators of an ops.yaml: package, class, parameters (None: a constructor without any), input_shape and
-    the line of the class. InputError names file, line and what is wrong."""
+    """The operators of an ops.yaml: package, class, parameters (None: a constructor without any),
+    input_shape and the line of the class. InputError names file, line and what is wrong."""
     found: list[dict[str, Any]] = json.loads(_core.mmt_space(path))
     return found
 
@@ -284,7 +287,8 @@ def record(model: torch.nn.Module | RecordedModel, input_shape: list[int]) -> Re
 
 
 def execute(model: torch.nn.Module, shape: list[int]) -> tuple[Call, list[str]]:
-    """What one forward pass calls, by hooks that are removed again, and where it decides by values."""
+    """What one forward pass calls, by hooks that are removed again, and where it decides by
+    values."""
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -388,9 +392,9 @@ def one_line(text: str) -> str:
 
 def summary_model(model: torch.nn.Module, input_size: list[int], ops_list: type | Sequence[type], verbose: bool = False
                   ) -> list[tuple[str, list[int], list[int]]]:
-    """Prints the modules of some classes that a model executes, outermost ones first: what an ops.yaml has to hold.
-    The model itself is not one of them. `verbose` adds the name of each in the model. Returns (repr, input shape, result
-    shape) of each, in order of execution."""
+    """Prints the modules of some classes that a model executes, outermost ones first: what an
+    ops.yaml has to hold. The model itself is not one of them. `verbose` adds the name of each in
+    the model. Returns (repr, input shape, result shape) of each, in order of execution."""
     classes = (ops_list,) if isinstance(ops_list, type) else tuple(ops_list)
     if not classes or not all(isinstance(each, type) for each in classes):
         raise InputError("ops_list: expected a list of classes")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums of modules, corrected by networks that were measured whole.
 
-A sum misses what happens between modules: MNN fuses some of them, and others cost a copy or a dispatch. The original
-learned that with a Gaussian process whose kernel is a dot product, which is a regression of the measured latency on the
-sum. This one is a regression, too, over what oplat composes models of kernels of (correction.py).
+A sum misses what happens between modules: MNN fuses some of them, and others cost a copy or a
+dispatch. The original learned that with a Gaussian process whose kernel is a dot product, which is
+a regression of the measured latency on the sum. This one is a regression, too, over what oplat
+composes models of kernels of (correction.py).
 """
 from __future__ import annotations
 
@@ -61,10 +62,10 @@ def read_pairs(path: str | os.PathLike[str]) -> tuple[list[list[float]], list[fl
 class latency_predictor:  # noqa: N801, the original's name
     """Predicts as predict_latency() does, corrected.
 
-    `data` is the CSV file of validation(). The original ignored `ops_table`; here a table of oplat (`oplat profile
-    --runtime mnn`) answers in place of the correction: with kernels of MNN after its fusions, which its own fit adds up
-    (`oplat fit`). `data` may be None then, `choice` are arguments of `oplat.Table.predict`, and MNN is needed for networks
-    that the table does not know.
+    `data` is the CSV file of validation(). The original ignored `ops_table`; here a table of oplat
+    (`oplat profile --runtime mnn`) answers in place of the correction: with kernels of MNN after
+    its fusions, which its own fit adds up (`oplat fit`). `data` may be None then, `choice` are
+    arguments of `oplat.Table.predict`, and MNN is needed for networks that the table does not know.
     """
 
     def __init__(self, ops_table: str | os.PathLike[str] | None, data: str | os.PathLike[str] | None, level: float = 0.9,

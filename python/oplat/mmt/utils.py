@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The class that pickles of MMT hold, for programs that load them by Python's own pickle (oplat.compat.install("mmt")).
+"""The class that pickles of MMT hold, for programs that load them by Python's own pickle
+(oplat.compat.install("mmt")).
 
-Loading a pickle that way runs what is in it: load only your own. oplat.mmt.operators.load() runs nothing.
+Loading a pickle that way runs what is in it: load only your own. oplat.mmt.operators.load() runs
+nothing.
 """
 from __future__ import annotations
 

@@ -1,2 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workers of the protocol in docs/reference/worker-protocol.md: what all of them share, and a package for each runtime."""
+"""Workers of the protocol in docs/reference/worker-protocol.md: what all of them share, and a
+package for each runtime."""

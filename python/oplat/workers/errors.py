@@ -3,7 +3,8 @@
 
 
 class WorkerError(Exception):
-    """A JSON-RPC error; `code` names what the asker can do about it (docs/reference/worker-protocol.md, "Errors")."""
+    """A JSON-RPC error; `code` names what the asker can do about it
+    (docs/reference/worker-protocol.md, "Errors")."""
 
     def __init__(self, code, message):
         super().__init__(message)

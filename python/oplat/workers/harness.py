@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """liboplat_worker (src/runtimes/worker.h) from Python: everything of a worker except its runtime.
 
-A worker is an object with the methods of docs/reference/worker-protocol.md; requests and answers are the
-protocol's objects as dicts:
+A worker is an object with the methods of docs/reference/worker-protocol.md; requests and answers
+are the protocol's objects as dicts:
 
     hello()         -> {"runtime": ..., "version": ...}; the library adds protocol and device
     plan(request)   -> {"kernels": [{"name": ..., "key": ...}], ...}
@@ -90,7 +90,8 @@ def library():
 
 
 def clock():
-    """The function that returns the monotonic time in ns, to be called around a call of the runtime."""
+    """The function that returns the monotonic time in ns, to be called around a call of the
+    runtime."""
     return library().oplat_probe_now_ns
 
 
@@ -127,7 +128,8 @@ def one_line(text):
 
 
 class Callbacks:
-    """The functions of struct oplat_worker over a worker in Python. Keep it alive while it serves."""
+    """The functions of struct oplat_worker over a worker in Python. Keep it alive while it
+    serves."""
 
     def __init__(self, worker, abi=ABI):
         self.worker = worker

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data for the inputs of a model: NAME -> FILE.npy, zeros, ones or uniform:LO:HI; random where nothing is said."""
+"""Data for the inputs of a model: NAME -> FILE.npy, zeros, ones or uniform:LO:HI; random where
+nothing is said."""
 import time
 from dataclasses import dataclass
 
@@ -27,8 +28,9 @@ class Type:
 
 
 def model_inputs(numpy, types, request, limits=None):
-    """name -> array for every input of a model. `types`: name -> Type, with -1 where the model leaves a dimension open.
-    `limits`: name -> how many places an input chooses from, whose data are indices."""
+    """name -> array for every input of a model. `types`: name -> Type, with -1 where the model
+    leaves a dimension open. `limits`: name -> how many places an input chooses from, whose data are
+    indices."""
     for name in (*request["inputs"], *request["shapes"]):
         if name not in types:
             raise usage(f"the model has no input '{name}'; it has {', '.join(types)}")
@@ -71,7 +73,8 @@ def given(numpy, name, said, kind):
 
 
 def draw_input(numpy, kind, seed, limit=None, positive=False):
-    """Floats between -1 and 1 but not near 0, or from 0.75 to 1.25 if `positive`; integers are 1, or below `limit` if they are indices."""
+    """Floats between -1 and 1 but not near 0, or from 0.75 to 1.25 if `positive`; integers are 1,
+    or below `limit` if they are indices."""
     dtype = NUMPY_OF[kind.dtype]
     if dtype is None:
         raise Failed(f"cannot create inputs of type {kind.dtype}")
@@ -91,9 +94,10 @@ def request_of_set(request, number):
 
 
 def further_sets(numpy, first, draw):
-    """Further data for the inputs of what is quicker on the data of the run before (docs/adr/0050), none of which is
-    `first`. `draw(number)` makes set `number`. All sets hold 4 MiB together or less, one further set up to 128 MiB.
-    The caller runs each: that and drawing them ends after 0.1 s. None where the user gave the data."""
+    """Further data for the inputs of what is quicker on the data of the run before (docs/adr/0050),
+    none of which is `first`. `draw(number)` makes set `number`. All sets hold 4 MiB together or
+    less, one further set up to 128 MiB. The caller runs each: that and drawing them ends after 0.1
+    s. None where the user gave the data."""
     size = sum(array.nbytes for array in first.values())
     if not 0 < 2 * size <= MAX_BYTES_OF_TWO:
         return

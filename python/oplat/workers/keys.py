@@ -20,7 +20,8 @@ class Tensor:
     dtype: str
     dims: list  # None: the rank is unknown; a dimension of None is unknown
     constant: bool = False
-    value: object = None  # of a constant that decides shape or algorithm; one value if all are equal
+    # of a constant that decides shape or algorithm; one value if all are equal
+    value: object = None
 
     def elements(self):
         return math.prod(self.dims)
@@ -128,7 +129,8 @@ def short_float(value):
 
 
 def canonical(value):
-    """A value of an attribute as keys have it: true and false as words, floats as the shortest text."""
+    """A value of an attribute as keys have it: true and false as words, floats as the shortest
+    text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):

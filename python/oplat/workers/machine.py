@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What workers in Python ask of the machine: memory, and a place for files that live for a moment."""
+"""What workers in Python ask of the machine: memory, and a place for files that live for a
+moment."""
 import os
 
 from .errors import Skipped
@@ -21,6 +22,7 @@ def check_memory(size):
 
 
 def shared_memory():
-    """Files that are read once and deleted go where no disk is written; None: wherever temporary files go."""
+    """Files that are read once and deleted go where no disk is written; None: wherever temporary
+    files go."""
     place = "/dev/shm"
     return place if os.access(place, os.W_OK) else None

@@ -75,7 +75,8 @@ class PredictTest(unittest.TestCase):
         many = self.table.predict_many([self.model, Path(self.model)])
         self.assertEqual([p.ms for p in many], [self.prediction.ms] * 2)
         self.assertEqual([p.ms for p in self.table.predict_many(path for path in (self.model,))], [self.prediction.ms])
-        self.assertEqual([p.ms for p in self.table.predict_many(self.model)], [self.prediction.ms])  # not its letters
+        # not its letters
+        self.assertEqual([p.ms for p in self.table.predict_many(self.model)], [self.prediction.ms])
         with self.assertRaises(oplat.InputError):
             self.table.predict_many([self.model, "none.onnx"])
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""oplat.compat.install(): programs written for other systems run as they are, in processes of their own."""
+"""oplat.compat.install(): programs written for other systems run as they are, in processes of their
+own."""
 import json
 import os
 import shutil

@@ -13,8 +13,8 @@ import unittest.mock
 import oplat
 from support import IS_WHEEL, RELU, network, sample, scratch
 
-# Seconds that end none of these campaigns: each is stopped when some rows are measured. Under a minute no campaign looks at
-# the machine's memory first.
+# Seconds that end none of these campaigns: each is stopped when some rows are measured. Under a
+# minute no campaign looks at the machine's memory first.
 LONG = 55
 KEYS = [f"Relu/14{{}}(f32[1,{size}])->(f32[1,{size}])" for size in range(64, 4096, 64)]
 
@@ -114,7 +114,8 @@ class MeasureTest(unittest.TestCase):
         self.assert_kept()
 
     def test_a_program_may_end_while_a_daemon_thread_measures(self):
-        """The thread's call is stopped first: one that asks for the interpreter's lock later aborts the process."""
+        """The thread's call is stopped first: one that asks for the interpreter's lock later aborts
+        the process."""
         code = ("import sys, threading, oplat\n"
                 "started = [threading.Event(), threading.Event()]\n"
                 "def show(progress):\n    if progress.what == 'measuring' and progress.done >= 2:\n        started[0].set()\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""oplat.mmt.meter without torch and without MNN: by a program in the place of MNN's MNNV2Basic.out, which prints what MNN
-prints, and by an interpreter in the place of one that has MNN."""
+"""oplat.mmt.meter without torch and without MNN: by a program in the place of MNN's MNNV2Basic.out,
+which prints what MNN prints, and by an interpreter in the place of one that has MNN."""
 import contextlib
 import csv
 import io
@@ -261,7 +261,8 @@ class Program(Folder):
     def test_an_interrupt_ends_what_was_started(self):
         self.make_ops("endless")
         self.use_program(NEWER)
-        # Where this test runs in the background of a shell, SIGINT is ignored, in whatever it starts as well.
+        # Where this test runs in the background of a shell, SIGINT is ignored, in whatever it
+        # starts as well.
         code = ("import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom oplat.mmt import meter\n"
                 f"meter.meter_ops({str(self.ops)!r}, times=3)\n")
         with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
@@ -334,7 +335,8 @@ class Package(Folder):
 
 class Registered(Folder):
     def test_no_two_operators_have_one_file(self):
-        """The original gave one name to each of these pairs, and the later operator replaced the file of the earlier one."""
+        """The original gave one name to each of these pairs, and the later operator replaced the
+        file of the earlier one."""
         linear = "Linear(in_features={}, out_features={}, bias=True)"
         for one, other in ((("Linear", linear.format(512, 10), [1, 512]), ("Linear", linear.format(512, 100), [1, 512])),
                            (("Linear", linear.format(512, 10), [1, 512]), ("Linear", linear.format(512, 1000), [1, 512])),
@@ -468,7 +470,8 @@ class Models(Folder):
         self.assertEqual([Path(each.filename).name for each in caught[:2]], [Path(__file__).name] * 2, [str(each.message) for each in caught])
         with self.assertRaises(TypeError):
             meter.meter_ops(self.ops, fp=self.ops)
-        with self.assertRaisesRegex(oplat.InputError, "fp is 3; expected a list of candidates"):  # an argument of the class
+        # an argument of the class
+        with self.assertRaisesRegex(oplat.InputError, "fp is 3; expected a list of candidates"):
             converter.register(dict, self.folder / "new", fp=3, input_shape=[[1, 8]])
         for function, names in ((converter.generate_ops_list, {"path": "no.yaml", "fp": "ops"}), (converter.register, {"ops": 3, "fp": "ops"})):
             with self.assertRaises(oplat.InputError), contextlib.chdir(self.folder):
@@ -499,7 +502,8 @@ class Corrections(Folder):
         made, said = self.predicted(self.pairs(lines), self.latency(4.0, modules=20))
         self.assertAlmostEqual(made, 3.7, delta=0.02)
         self.assertEqual(said, [])
-        self.assertTrue(3.2 < made.low < 3.4 and 4.0 < made.high < 4.2, (made.low, made.high))  # mostly the table's own 10 %
+        # mostly the table's own 10 %
+        self.assertTrue(3.2 < made.low < 3.4 and 4.0 < made.high < 4.2, (made.low, made.high))
         level, _ = self.predicted(self.pairs(lines), self.latency(4.0, modules=20), level=0.99)
         self.assertLess(level.low, made.low)
 
@@ -519,7 +523,8 @@ class Corrections(Folder):
         self.assertEqual(said, [])
 
     def test_the_spread_of_the_data_is_that_of_the_answer(self):
-        """90 % intervals of 400 networks with normal errors of 5 % hold about as many as they say."""
+        """90 % intervals of 400 networks with normal errors of 5 % hold about as many as they
+        say."""
         import numpy as np
 
         random = np.random.default_rng(7)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of oplat.mmt and of the original, each loaded by the other: PyPI's mnn-meter in the two layouts that it had.
+"""Tables of oplat.mmt and of the original, each loaded by the other: PyPI's mnn-meter in the two
+layouts that it had.
 
-`OPLAT_REQUIRE_MMT=1 scripts/setup` installs the original into .venv-mmt. Its modules run in processes of their own, on
-this interpreter's torch.
+`OPLAT_REQUIRE_MMT=1 scripts/setup` installs the original into .venv-mmt. Its modules run in
+processes of their own, on this interpreter's torch.
 """
 import json
 import os
@@ -41,7 +42,8 @@ SHAPES = {"Conv2d": [1, 3, 8, 8], "ReLU": [1, 4, 6, 6]}
 def model():
     return torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.ReLU())
 """
-# The original's own class makes, fills and stores operators, as its converter and meter do around torch and MNN.
+# The original's own class makes, fills and stores operators, as its converter and meter do around
+# torch and MNN.
 WRITE = MODEL + """
 from mmt.utils import ops_meta
 

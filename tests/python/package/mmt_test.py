@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""oplat.mmt: tables and spaces; with torch, predictions; with torch and MNN ($OPLAT_MNN_PYTHON), the whole workflow."""
+"""oplat.mmt: tables and spaces; with torch, predictions; with torch and MNN ($OPLAT_MNN_PYTHON),
+the whole workflow."""
 import contextlib
 import importlib
 import io
@@ -298,7 +299,8 @@ class Workflow(Files):
         recipes = [text for kind in blocks for text in kind[2:] if kind[:2] == ("python", "recipe")]
         quoted = [text for kind in blocks for text in kind[2:] if kind[:2] == ("python", "mmt")]
         self.assertEqual((len(recipes), len(quoted)), (3, 4))
-        # 224 x 224 takes a table of its own. The fragment of a class is not a program, and the folder not one of a test.
+        # 224 x 224 takes a table of its own. The fragment of a class is not a program, and the
+        # folder not one of a test.
         rows = [entry("Conv2d(3, 16, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))", [1, 3, 224, 224], 2.0),
                 entry("ResNetBasicBlock-16-16-1-3-", [1, 16, 224, 224], 8.0)]
         table = f"path = {str(self.table(*rows))!r}"
@@ -329,7 +331,8 @@ class Workflow(Files):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = meter_ops(copied, times=5)
-            self.assertEqual(found, meter_ops(copied, times=5))  # all done: nothing is measured again
+            # all done: nothing is measured again
+            self.assertEqual(found, meter_ops(copied, times=5))
         self.assertEqual([each["repr"] for each in found][0], "Sigmoid()")
         self.assertTrue(all(0 < each["min"] <= each["avg"] <= each["max"] for each in found))
         self.assertEqual(get_latency(copied / found[0]["mnn_fname"], times=7, verbose=False)["repeat"], 7)
@@ -397,7 +400,8 @@ class Workflow(Files):
         self.assertEqual(sorted(converted[5:]), sorted(made.operators[at]["mnn_fname"] for at in (0, 3)))
 
     def test_operators_that_the_original_mixed_up_are_files_of_their_own(self):
-        """Linear(512, 10) and Linear(512, 100) had one file there, which was of whichever came last."""
+        """Linear(512, 10) and Linear(512, 100) had one file there, which was of whichever came
+        last."""
         from oplat.mmt.converter import register
 
         made = register(torch.nn.Linear, self.folder / "ops", in_features=[512, 512], out_features=[10, 100], input_shape=[[1, 512], [1, 512]])

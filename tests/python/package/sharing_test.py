@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table that is shared: with threads, with children, with other processes, with whoever deletes it."""
+"""A table that is shared: with threads, with children, with other processes, with whoever deletes
+it."""
 import os
 import shutil
 import signal
@@ -156,7 +157,8 @@ class SharingTest(unittest.TestCase):
         self.assertEqual(self.table.predict(self.model).to_dict(), self.expected)
 
     def test_repeated_predictions_are_of_the_table_as_it_was_opened(self):
-        """What another process changes is seen once the table is reopened: all of it, or nothing."""
+        """What another process changes is seen once the table is reopened: all of it, or
+        nothing."""
         key = next(kernel.key for kernel in self.table.predict(self.model).kernels if kernel.source == "measured")
         narrow = self.table.predict(self.model, level=0.5).to_dict()
         estimated = self.table.estimate(key).kernels[0].ms
@@ -228,7 +230,8 @@ class SharingTest(unittest.TestCase):
                 self.assertGreater(len(oplat.Table(path).rows(key=RELU)), 0)
             finally:
                 writer.terminate()
-        oplat.profile([], path, "reference", 0.1, keys=[RELU.replace("16", "9")])  # nothing is left locked
+        # nothing is left locked
+        oplat.profile([], path, "reference", 0.1, keys=[RELU.replace("16", "9")])
 
 
 if __name__ == "__main__":

@@ -50,7 +50,8 @@ def network(path, channels=(8, 16, 8), size=16):
 
 
 def profile_whole(model, path, budget=3):
-    """Profiles until each kernel and the model have a time, with twice the seconds every time: a busy machine takes longer."""
+    """Profiles until each kernel and the model have a time, with twice the seconds every time: a
+    busy machine takes longer."""
     for attempt in range(7):
         result = oplat.profile([model], path, budget=budget * 2 ** attempt)
         counts = result.to_dict()
@@ -71,7 +72,8 @@ def sample():
 
 
 def table_without_a_row(path):
-    """A copy of the sample table that lacks the rows of one of its model's kernels; returns that key."""
+    """A copy of the sample table that lacks the rows of one of its model's kernels; returns that
+    key."""
     table, model = sample()
     key = next(kernel.key for kernel in oplat.Table(table).predict(model).kernels
                if kernel.source == "measured")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several settings, several models, operators, and models without a table: as the command line answers."""
+"""Several settings, several models, operators, and models without a table: as the command line
+answers."""
 import json
 import os
 import shutil

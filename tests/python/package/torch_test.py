@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""oplat.torch: modules as models. What needs torch skips without it; run by the system's interpreter, which may have
-Debian's torch, and by hand with a current one."""
+"""oplat.torch: modules as models. What needs torch skips without it; run by the system's
+interpreter, which may have Debian's torch, and by hand with a current one."""
 import ast
 import gc
 import json

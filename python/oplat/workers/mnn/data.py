@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which operators of MNN look at their data, and which data suit them (docs/adr/0050-data-that-change-from-run-to-run.md)."""
+"""Which operators of MNN look at their data, and which data suit them
+(docs/adr/0050-data-that-change-from-run-to-run.md)."""
 from ..keys import Tensor
 
-# That take longer on other data than on those of the run before: the processor has learnt their branches.
+# That take longer on other data than on those of the run before: the processor has learnt their
+# branches.
 LEARNT = {"ELU", "NonMaxSuppressionV2", "Select", "Selu", "TopKV2", "Where"}
 # The same of functions of UnaryOp (bench/value_costs_elsewhere.py).
 LEARNT_FUNCTIONS = {"ACOS", "ASIN", "ASINH", "ATAN", "ATANH", "BNLL", "COS", "ERF", "ERFC", "ERFINV", "GELU_STANDARD", "ROUND", "SIN", "TAN"}
@@ -49,8 +51,8 @@ def limits_of_kernel(key):
 
 
 def look_at(graph):
-    """Whether a graph holds an operator that is quicker on repeated data, and input -> how many places its indices
-    choose from."""
+    """Whether a graph holds an operator that is quicker on repeated data, and input -> how many
+    places its indices choose from."""
     producers, constants, limits, varied = {}, {}, {}, False
     for operator in graph["oplists"]:
         for index in operator.get("outputIndexes", []):
@@ -68,7 +70,8 @@ def look_at(graph):
         axis = axes[0] if axes else operator.get("main", {}).get("axis", 0)
         source = producers.get(operands[1])
         for _ in range(MAX_PASSED):
-            # Indices from the end of a table, which may be negative: plus its size, modulo its size.
+            # Indices from the end of a table, which may be negative: plus its size, modulo its
+            # size.
             values = [each for each in source.get("inputIndexes", []) if each not in constants] if source else []
             if not values or not (source["type"] in PASSING or source["type"] == "BinaryOp" and len(values) == 1):
                 break

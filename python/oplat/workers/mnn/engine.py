@@ -73,12 +73,13 @@ class Engine:
             raise WorkerError("runtime", f"mnn: {type(error).__name__}: {error}; install it: {INSTALL}") from error
         self.numpy, self.mnn, self.expr, self.tools = numpy, MNN, MNN.expr, _tools
         self.version = MNN.version()
-        with open(sys.modules["_mnncengine"].__file__, "rb") as file:  # MNN does not say what it was built from
+        # MNN does not say what it was built from
+        with open(sys.modules["_mnncengine"].__file__, "rb") as file:
             self.build = hashlib.file_digest(file, "blake2b").hexdigest()[:12]
 
     def convert(self, source_format, source, target, external=True):
-        """Writes `target` (.mnn or .json, by its suffix), with weights in a file NAME.weight next to a .mnn
-        if `external`. RuntimeError with MNN's words if it does not."""
+        """Writes `target` (.mnn or .json, by its suffix), with weights in a file NAME.weight next
+        to a .mnn if `external`. RuntimeError with MNN's words if it does not."""
         arguments = ["mnnconvert", "-f", source_format, "--modelFile", str(source)]
         if target.suffix == ".json":
             arguments += ["--JsonFile", str(target)]
@@ -94,7 +95,8 @@ class Engine:
             raise RuntimeError(spoken.reason())
 
     def check(self, mnn_file):
-        """Whether MNN takes the file for one of its models. Its converter does not ask, and crashes."""
+        """Whether MNN takes the file for one of its models. Its converter does not ask, and
+        crashes."""
         with listen() as spoken:
             try:
                 self.mnn.Interpreter(str(mnn_file))
@@ -123,7 +125,8 @@ class Engine:
             yield target
 
     def graph(self, mnn_file, model=None):
-        """The graph in a .mnn file as MNN writes it into JSON, without weights. `model`: what messages call it."""
+        """The graph in a .mnn file as MNN writes it into JSON, without weights. `model`: what
+        messages call it."""
         model = model or mnn_file
         with temporary_folder() as folder:
             bare, text = Path(folder, "bare.mnn"), Path(folder, "bare.json")
@@ -151,8 +154,8 @@ class Engine:
 
 
 class Session:
-    """A model that is ready to run. Inputs are copied before every run: MNN writes over them. Of several sets of
-    data each run has the next."""
+    """A model that is ready to run. Inputs are copied before every run: MNN writes over them. Of
+    several sets of data each run has the next."""
 
     def __init__(self, engine, mnn_file, config, shapes):
         self.problem = ""
@@ -195,7 +198,8 @@ class Session:
             array = numpy.ascontiguousarray(array)
             kind = types[str(array.dtype)]
             host = mnn.Tensor(tuple(array.shape), kind, array, mnn.Tensor_DimensionType_Caffe)
-            tensors.append((self.inputs[name], host, array))  # the array lives as long as its tensor
+            # the array lives as long as its tensor
+            tensors.append((self.inputs[name], host, array))
         self.sets.append(tensors)
         self.next_set = len(self.sets) - 1
 

@@ -16,7 +16,8 @@ from . import data, operators
 
 MNN_OF = {"f32": "DT_FLOAT", "i32": "DT_INT32", "u8": "DT_UINT8"}
 MAX_ELEMENTS = 1 << 31  # MNN's sizes are 32-bit
-# Copies of a kernel that is quicker on repeated data have inputs of their own, which stay in the core's cache together.
+# Copies of a kernel that is quicker on repeated data have inputs of their own, which stay in the
+# core's cache together.
 MAX_OWN_BYTES = 768 << 10
 MAX_OWN_SETS = 64
 BLOCKED = "nc4hw4"
@@ -31,7 +32,8 @@ class Build:
     outputs: list = field(default_factory=list)
     inputs: dict = field(default_factory=dict)  # name -> Type
     limits: dict = field(default_factory=dict)  # name -> how many places its indices choose from
-    weights: list = field(default_factory=list)  # (number of floats, fan-in, draw) in the order of the file
+    # (number of floats, fan-in, draw) in the order of the file
+    weights: list = field(default_factory=list)
     offset: int = 0
     first: str = ""  # name of the first copy
 
@@ -107,7 +109,8 @@ class Build:
 
 
 def dispatched(key):
-    """The kernel by which an empty call is timed comes from no model and is ONNX's; MNN has the same."""
+    """The kernel by which an empty call is timed comes from no model and is ONNX's; MNN has the
+    same."""
     if (key.domain, key.op) != ("", "Relu"):
         return key
     return Key("mnn", "ReLU", {"slope": 0.0}, key.operands, [key.result(0)])
@@ -141,7 +144,8 @@ class Kernel:
         names = operators.ARRAYS.get(main_type, ())
         arrays = [index for index, entry in enumerate(key.operands)
                   if isinstance(entry, Tensor) and entry.constant and entry.dtype == "f32" and entry.value is None]
-        # Arrays of the parameters stand at the end; an operator without any takes constants as operands.
+        # Arrays of the parameters stand at the end; an operator without any takes constants as
+        # operands.
         self.arrays = arrays[-len(names):] if names and key.op != "MatMul" else []
         self.views = self._read_views() if self.is_raster() else None
         constant = [isinstance(key.operand(index), Tensor) and key.operand(index).constant for index in range(len(key.operands))]
@@ -165,8 +169,8 @@ class Kernel:
             raise Unsupported(f"views that oplat cannot read: {error}") from error
 
     def chained(self):
-        """The operand that a copy takes from the one before; None where shape or layout differ, or where copies are to
-        see different data, or data that results are not."""
+        """The operand that a copy takes from the one before; None where shape or layout differ, or
+        where copies are to see different data, or data that results are not."""
         if self.is_raster() or self.varied or self.key.attributes.get("opType") in data.NEVER_CHAINED:
             return None
         result = self.key.results[0]
@@ -220,7 +224,8 @@ class Kernel:
         return min(copies, MAX_OWN_SETS, max(2, MAX_OWN_BYTES // max(1, size)))
 
     def _operands(self, build, shared=None):
-        """index -> tensor of what all copies share; arrays of parameters are none. Constants are those of `shared`."""
+        """index -> tensor of what all copies share; arrays of parameters are none. Constants are
+        those of `shared`."""
         found = {}
         limits = data.limits_of_kernel(self.key)
         for index, entry in enumerate(self.key.operands):

@@ -7,7 +7,8 @@ them; arrays of floats are constant operands at the end.
 from ..errors import Unsupported
 from ..keys import canonical
 
-# The name of the parameters' table by the operator's type. What is not here says so in its key (@main).
+# The name of the parameters' table by the operator's type. What is not here says so in its key
+# (@main).
 MAIN = {
     "Convolution": "Convolution2D", "ConvolutionDepthwise": "Convolution2D", "Deconvolution": "Convolution2D",
     "DeconvolutionDepthwise": "Convolution2D", "Pooling": "Pool", "Pooling3D": "Pool3D", "BinaryOp": "BinaryOp",
@@ -43,7 +44,8 @@ def arrays(operator):
 
 
 def attributes(operator):
-    """The parameters as attributes of a key; None (?) where a value is not one that a key can have."""
+    """The parameters as attributes of a key; None (?) where a value is not one that a key can
+    have."""
     found = {}
     main = operator.get("main", {})
     fields = {**{name: value for name, value in main.items() if name != "common"}, **main.get("common", {})}
@@ -60,8 +62,8 @@ def attributes(operator):
 
 
 def parameters(op, values, tags, weights):
-    """The reverse: the fields of an operator in JSON but its operands. `weights`: where in the file of weights
-    its arrays are, as (offset, [bytes, ...], dims of the first), or None."""
+    """The reverse: the fields of an operator in JSON but its operands. `weights`: where in the file
+    of weights its arrays are, as (offset, [bytes, ...], dims of the first), or None."""
     if None in values.values():
         raise Unsupported(f"{op} with an unknown attribute")
     main = {name: {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value

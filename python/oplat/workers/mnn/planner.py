@@ -123,8 +123,9 @@ class Planner:
         return self.kernels
 
     def _rasters(self, operator, rasters, executes):
-        """Kernels of the rasters that ran for views in front of `operator` (or for itself, if it is one). Returns
-        whether one of them does more than these views, so that they can only be measured together with it."""
+        """Kernels of the rasters that ran for views in front of `operator` (or for itself, if it is
+        one). Returns whether one of them does more than these views, so that they can only be
+        measured together with it."""
         merged = False
         for _, operands, results in rasters:
             views = self._views(operator, executes)
@@ -144,8 +145,8 @@ class Planner:
         return merged
 
     def _fits(self, index, operands, result):
-        """Whether a raster of these shapes makes a view. Sources may have another shape of as many elements: results
-        of some operators are views themselves."""
+        """Whether a raster of these shapes makes a view. Sources may have another shape of as many
+        elements: results of some operators are views themselves."""
         sources = [math.prod(each) for each in self._frontier(index)[1]]
         return tuple(self.value(index).dims) == tuple(result) and sorted(sources) == sorted(map(math.prod, operands))
 
@@ -172,8 +173,8 @@ class Planner:
         return found
 
     def _is_data(self, index):
-        """Whether a constant is an array that a view copies elements of, such as the class token of a ViT, and not a
-        shape or a list of axes that says how."""
+        """Whether a constant is an array that a view copies elements of, such as the class token of
+        a ViT, and not a shape or a list of axes that says how."""
         return index in self.constant and self.value(index).dtype == "f32"
 
     def _frontier(self, index):
@@ -193,9 +194,9 @@ class Planner:
         return sources, [tuple(self.value(each).dims) for each in sources]
 
     def _group_key(self, index, op):
-        """Several operators as their sources and the views behind them. A view is [type, attributes, operands]: numbers
-        count sources and then views, [number, result] where a view has several, and {"dims", "values"} is a
-        constant."""
+        """Several operators as their sources and the views behind them. A view is [type,
+        attributes, operands]: numbers count sources and then views, [number, result] where a view
+        has several, and {"dims", "values"} is a constant."""
         sources, _ = self._frontier(index)
         numbers = {each: number for number, each in enumerate(sources)}
         places, views = {}, []

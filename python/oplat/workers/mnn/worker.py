@@ -160,8 +160,8 @@ class MnnWorker:
             raise Unsupported(f"MNN turns it into other kernels: {', '.join(keys_made) or 'none'}")
 
     def _ready(self, session, feeds, size, topology, draw):
-        """The first runs allocate and pack weights, and may fail: better here than inside a block. `draw`: makes further
-        sets of inputs for what is quicker on repeated data; else None."""
+        """The first runs allocate and pack weights, and may fail: better here than inside a block.
+        `draw`: makes further sets of inputs for what is quicker on repeated data; else None."""
         session.feed(feeds)
         for _ in range(WARM_UP_RUNS):
             session.refill()

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which operators of Paddle look at their data, and which data suit them (docs/adr/0050-data-that-change-from-run-to-run.md)."""
+"""Which operators of Paddle look at their data, and which data suit them
+(docs/adr/0050-data-that-change-from-run-to-run.md)."""
 from .operators import WRITES_OVER
 
-# That take longer on other data than on those of the run before: the processor has learnt their branches.
+# That take longer on other data than on those of the run before: the processor has learnt their
+# branches.
 LEARNT = {"hardshrink", "masked_select", "matrix_nms", "multiclass_nms3", "nms", "nonzero", "prelu", "topk", "where"}
 # Operands that hold indices, and what they choose rows of, which the caches keep.
 LOOK_UPS = {"embedding": (0, 1), "gather": (1, 0), "gather_nd": (1, 0), "index_select": (1, 0), "take_along_axis": (1, 0)}
@@ -17,8 +19,8 @@ def plain_name(operation):
 
 
 def look_at(program):
-    """Whether a program holds an operator that is quicker on repeated data, and input -> how many places its indices
-    choose from."""
+    """Whether a program holds an operator that is quicker on repeated data, and input -> how many
+    places its indices choose from."""
     producers, weights, limits, varied = {}, set(), {}, False
     for operation in program.operations:
         for value in operation.results:

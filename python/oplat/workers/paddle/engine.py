@@ -11,13 +11,15 @@ INSTALL = "python3 -m venv .venv-paddle && .venv-paddle/bin/pip install paddlepa
 MERGING = ("common_subexpression_elimination_pass", "dead_code_elimination_pass")
 
 
-# glibc's mallopt: freed memory of up to 1 GiB stays, requests of up to 32 MiB (its most) come from it, and it grows by 64 MiB.
+# glibc's mallopt: freed memory of up to 1 GiB stays, requests of up to 32 MiB (its most) come from
+# it, and it grows by 64 MiB.
 KEEP_MEMORY = ((-1, 1 << 30), (-3, 32 << 20), (-2, 64 << 20))
 
 
 def keep_memory():
-    """Paddle takes the memory of every result anew. Given back to the system in between, it is taken page by page in the next run: SqueezeNet takes
-    580 faults and a third longer so, and no kernel by itself knows of it."""
+    """Paddle takes the memory of every result anew. Given back to the system in between, it is
+    taken page by page in the next run: SqueezeNet takes 580 faults and a third longer so, and no
+    kernel by itself knows of it."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # of glibc alone
     for parameter, value in KEEP_MEMORY if mallopt else ():
         mallopt(parameter, value)
@@ -60,7 +62,8 @@ class Engine:
 
 @contextlib.contextmanager
 def quiet():
-    """What Paddle prints while it loads a program is dropped, unless somebody asked to see what workers say."""
+    """What Paddle prints while it loads a program is dropped, unless somebody asked to see what
+    workers say."""
     if os.environ.get("OPLAT_WORKER_STDERR"):
         yield
         return

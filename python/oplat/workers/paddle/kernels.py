@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a key to a program of k copies of its kernel.
 
-oneDNN's own operators cannot be written into a file; they come from Paddle's by the passes of the optimiser, so that a
-fused operator is written as what it is fused from. A kernel that finds its operand in a layout of oneDNN gets it from a
-convolution of one tap, as in a network.
+oneDNN's own operators cannot be written into a file; they come from Paddle's by the passes of the
+optimiser, so that a fused operator is written as what it is fused from. A kernel that finds its
+operand in a layout of oneDNN gets it from a convolution of one tap, as in a network.
 """
 import math
 from dataclasses import dataclass, field
@@ -100,7 +100,8 @@ class Build:
         self.writer.add("pd_op.fetch", [value], {"name": attribute_node("str", "y"), "col": attribute_node("i32", 0)}, [Type(tensor.dtype, tensor.dims)])
 
     def in_onednn_layout(self, value, tensor, apart):
-        """The same shape in oneDNN's layout. `apart`: with a pooling of one element behind the convolution, which nothing fuses with."""
+        """The same shape in oneDNN's layout. `apart`: with a pooling of one element behind the
+        convolution, which nothing fuses with."""
         if len(tensor.dims) != 4 or tensor.dtype != "f32":
             raise Unsupported("a layout of oneDNN for a tensor other than four dimensions of f32")
         channels = tensor.dims[1]
@@ -115,7 +116,8 @@ class Build:
 
 
 def dispatched(key):
-    """The kernel by which an empty call is timed comes from no model and is ONNX's; Paddle has the same."""
+    """The kernel by which an empty call is timed comes from no model and is ONNX's; Paddle has the
+    same."""
     return Key("paddle", "relu", {}, key.operands, key.results) if (key.domain, key.op) == ("", "Relu") else key
 
 
@@ -152,7 +154,8 @@ class Kernel:
             return 0
         for index, entry in enumerate(self.key.operands):
             if isinstance(entry, Tensor) and not entry.constant and (entry.dims, entry.dtype) == (result.dims, result.dtype):
-                # The result of a kernel that reads oneDNN's layout is in it, or the copies would differ.
+                # The result of a kernel that reads oneDNN's layout is in it, or the copies would
+                # differ.
                 return index if (index in self.layouts) == self.result_in_onednn() else None
         return None
 
@@ -202,7 +205,8 @@ class Kernel:
         return build
 
     def _there_and_back(self, build, copies, fixed):
-        """A view changes the shape; every second copy gives the operand's back, so that each finds an operand that it may reuse."""
+        """A view changes the shape; every second copy gives the operand's back, so that each finds
+        an operand that it may reuse."""
         there, back = self.key.results[0], self.key.operands[0]
         shape = build.constant(Tensor("i64", [len(back.dims)], True, back.dims))
         value = fixed[0]
@@ -304,7 +308,8 @@ class Kernel:
 
 
 def draw_weights(numpy, build, seed):
-    """Weights of such a size that what a chain of copies computes stays in range; no zeros, no denormals."""
+    """Weights of such a size that what a chain of copies computes stays in range; no zeros, no
+    denormals."""
     arrays = {}
     for name, (kind, draw, fan_in) in build.weights.items():
         generator = numpy.random.default_rng([seed, draw, len(kind.dims), fan_in])

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What operators of Paddle are made of, as far as keys leave it out: types of attributes, vectors, further results."""
+"""What operators of Paddle are made of, as far as keys leave it out: types of attributes, vectors,
+further results."""
 from dataclasses import dataclass, field
 
 # What no kernel's time depends on.
 INERT = {"struct_name", "op_callstack", "op_role", "op_namescope", "op_device", "mkldnn_data_type", "onednn_data_type", "use_quantizer",
          "is_test", "momentum", "epsilon", "trainable_statistics", "use_global_stats", "seed", "fix_seed", "padding_weights"}
-# What is left out of keys where it has this value: oneDNN's operators state all that they could fuse.
+# What is left out of keys where it has this value: oneDNN's operators state all that they could
+# fuse.
 NEUTRAL = {"scale_in": 1.0, "scale_out": 1.0, "scale_in_eltwise": 1.0, "scale_x": 1.0, "scale_y": 1.0, "fused_output_scale": 1.0,
            "scale_weights": [1.0], "force_fp32_output": False, "fuse_residual_connection": False, "fuse_activation": "",
            "activation_type": "", "fuse_alpha": 0.0, "fuse_beta": 0.0, "fused_unsqueeze2_axes": [], "fused_reshape2_shape": [],
            "fuse_with_relu": False}
-# Operations that are not kernels: they stand for constants, inputs and outputs, or tie values together.
+# Operations that are not kernels: they stand for constants, inputs and outputs, or tie values
+# together.
 FREE = {"builtin.parameter", "builtin.constant", "builtin.combine", "builtin.split", "builtin.slice", "builtin.shadow_output",
         "builtin.set_parameter", "pd_op.data", "pd_op.feed", "pd_op.fetch", "pd_op.full", "pd_op.full_int_array", "onednn_op.full",
         "pd_op.shadow_output", "pd_op.assign_value_", "pd_op.assign_value"}
@@ -18,15 +21,18 @@ FREE = {"builtin.parameter", "builtin.constant", "builtin.combine", "builtin.spl
 
 @dataclass(frozen=True)
 class Operator:
-    """How PIR spells an operator. `attributes`: "name:type ..." where a type is i32, i64, f32, bool, str, or one of them and []."""
+    """How PIR spells an operator. `attributes`: "name:type ..." where a type is i32, i64, f32,
+    bool, str, or one of them and []."""
 
     attributes: str = ""
     name: str = ""  # where it differs from the key's
-    fixed: dict = field(default_factory=dict)  # attributes that keys leave out: name -> (type, value)
+    # attributes that keys leave out: name -> (type, value)
+    fixed: dict = field(default_factory=dict)
     vector: bool = False  # all operands but the constants at the end are one vector
     vector_result: bool = False
     optional: tuple = ()  # indices of operands that PIR has and that are not given
-    more_results: tuple = ()  # shapes of results that nobody reads: "c" as many as channels, "x" the operand's, "?" unknown
+    # shapes of results that nobody reads: "c" as many as channels, "x" the operand's, "?" unknown
+    more_results: tuple = ()
 
     def types(self):
         return dict(each.split(":") for each in self.attributes.split())
@@ -74,18 +80,22 @@ OPERATORS = {
         "relu", "relu6", "hardswish", "swish", "silu", "sigmoid", "tanh", "sqrt", "rsqrt", "exp", "abs", "floor", "clip", "add", "subtract",
         "multiply", "divide", "maximum", "minimum", "elementwise_pow")},
 }
-# Results that alias their operand's memory, or an operator that writes over it, end in "_"; keys do without.
+# Results that alias their operand's memory, or an operator that writes over it, end in "_"; keys do
+# without.
 WRITES_OVER = "_"
 
-# oneDNN's fused activations: name -> the operator before fusion, and its attributes from fuse_alpha and fuse_beta.
+# oneDNN's fused activations: name -> the operator before fusion, and its attributes from fuse_alpha
+# and fuse_beta.
 ACTIVATIONS = {
     "relu": ("relu", {}), "relu6": ("relu6", {}), "hard_swish": ("hardswish", {}), "swish": ("swish", {}), "sigmoid": ("sigmoid", {}),
     "tanh": ("tanh", {}), "sqrt": ("sqrt", {}), "hard_sigmoid": ("hardsigmoid", {"slope": "fuse_alpha", "offset": "fuse_beta"}),
     "leaky_relu": ("leaky_relu", {"negative_slope": "fuse_alpha"}), "gelu_erf": ("gelu", {"approximate": False}),
     "gelu_tanh": ("gelu", {"approximate": True}), "gelu": ("gelu", {"approximate": False}), "abs": ("abs", {}), "mish": ("mish", {}),
 }
-# Paddle's own kernels that only give the operand another shape, in place where nobody reads it any more.
+# Paddle's own kernels that only give the operand another shape, in place where nobody reads it any
+# more.
 VIEWS = {"reshape", "flatten", "squeeze", "unsqueeze"}
-# oneDNN's operators whose result has the layout of their first operand; those of convolutions have oneDNN's own.
+# oneDNN's operators whose result has the layout of their first operand; those of convolutions have
+# oneDNN's own.
 CONVOLUTIONS = {"conv2d", "fused_conv2d", "conv2d_transpose", "conv2d_transpose_bias"}
 PLAIN_RESULT = {"reshape", "flatten", "squeeze", "unsqueeze", "fc", "matmul", "fused_matmul", "transpose", "fused_transpose"}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NAME.pdiparams: the tensors of a program's parameters one after another, in the order of their names."""
+"""NAME.pdiparams: the tensors of a program's parameters one after another, in the order of their
+names."""
 import struct
 
 # VarType numbers of framework.proto and numpy's names.
@@ -17,7 +18,8 @@ def varint(number):
 
 
 def header(array):
-    """What stands before the elements: versions, no levels of detail, and the description of the tensor."""
+    """What stands before the elements: versions, no levels of detail, and the description of the
+    tensor."""
     description = bytes([DTYPE_FIELD]) + varint(DTYPES[array.dtype.name])
     for dim in array.shape:
         description += bytes([DIMS_FIELD]) + varint(dim)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PIR programs as Paddle 3 writes them: JSON, names of dialects cut down to digits, values numbered from 1."""
+"""PIR programs as Paddle 3 writes them: JSON, names of dialects cut down to digits, values numbered
+from 1."""
 import json
 from dataclasses import dataclass, field
 

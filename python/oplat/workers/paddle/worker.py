@@ -128,7 +128,8 @@ class PaddleWorker:
 
     @staticmethod
     def _batch(program, request):
-        """What stands for an open first dimension; other shapes than the model's own cannot be asked for."""
+        """What stands for an open first dimension; other shapes than the model's own cannot be
+        asked for."""
         batch = request["batch"]
         for operation in program.operations:
             if operation.name not in ("pd_op.data", "pd_op.feed"):
@@ -196,8 +197,8 @@ class PaddleWorker:
         return self._ready(predictor, feeds, size, "single" if copies == 1 else "chain" if chain else "fan")
 
     def _ready(self, predictor, feeds, size, topology, draw=None):
-        """The first runs allocate and pack weights, and may fail: better here than inside a block. `draw`: makes further
-        sets of inputs for what is quicker on repeated data."""
+        """The first runs allocate and pack weights, and may fail: better here than inside a block.
+        `draw`: makes further sets of inputs for what is quicker on repeated data."""
         ready = Ready(predictor, [feeds])
         try:
             with quiet():
@@ -214,7 +215,8 @@ class PaddleWorker:
 
 
 def check_made(key, program):
-    """The program is what the optimiser made of ours: another kernel than was asked for must not be measured."""
+    """The program is what the optimiser made of ours: another kernel than was asked for must not be
+    measured."""
     made = Planner(program).run()
     if str(made[-1][1]) != str(key):
         raise Unsupported(f"Paddle turns it into another kernel: {made[-1][1]}")
