@@ -12,7 +12,9 @@ predictors are fitted to the same rows. The machine should have nothing else to 
 two steps.
 """
 import argparse
+import contextlib
 import json
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -67,6 +69,14 @@ def summary_of(store, options, threads):
     return store.section("profile", options.table.name, str(threads)).get("summary", {})
 
 
+def commits_of(table):
+    """The commits of oplat that measured the table's rows; none of a table that is not there."""
+    if not table.exists():
+        return []
+    with contextlib.closing(sqlite3.connect(f"{table.as_uri()}?mode=ro", uri=True)) as open_table:
+        return sorted({commit[:12] for commit, in open_table.execute("SELECT DISTINCT commit_id FROM campaign")})
+
+
 def profile(oplat, store, settings, options):
     """The budgeted runs into tables that are not there, or that this command began."""
     threads = sorted({setting.threads for setting in settings})
@@ -94,7 +104,7 @@ def run(options):
         raise Failed(f"{options.table} has no rows, or no reported model was measured, for these settings")
     summary = summary_of(store, options, parts[0].setting.threads)
     facts = {"device": oplat.json("table", "info", options.table)["populations"][0]["device"], "oplat": oplat.version(), "load_before": store.section("load").get("before", load_before),
-             "rows": len(rows), "space": options.space, "seconds": summary.get("seconds"), "short_budget": options.short_budget,
+             "measured_by": commits_of(options.table), "rows": len(rows), "space": options.space, "seconds": summary.get("seconds"), "short_budget": options.short_budget,
              "expected_error": ((summary.get("space") or {}).get("expected_error") or {}).get("mean"),
              "budget": options.budget if any("summary" in one for one in store.section("profile", options.table.name).values()) else None}
     write_atomically(options.out, unseen_page.page(parts, facts))

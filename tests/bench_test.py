@@ -220,6 +220,12 @@ class Page(unittest.TestCase):
                       "5.00 %, a factor of 1.25", "| fp32, 1 thread | proportional to FLOPs | 2 | 75.0 % |", "points, worse |", "| 1 kernel without an estimate |", "measured 70 %, learned 30 %"):
             self.assertIn(words, content)
 
+    def test_a_fit_by_another_commit_is_said(self):
+        facts = {"measured_by": ["0123456789ab"], "oplat": "oplat 0.1.0 (commit 0123456789ab, Release)"}
+        self.assertEqual(unseen_page.fitted_anew(facts), "")
+        facts["measured_by"] = ["0123456789ab", "fedcba987654"]
+        self.assertIn("measured by commit fedcba987654;", unseen_page.fitted_anew(facts))
+
 
 MIB = 1 << 20
 DEVICE = {"cpu": "C", "cores": 2, "llc_bytes": 32 * MIB, "memory_bytes": 16 << 30}

@@ -46,6 +46,9 @@ struct Description {
   /// Bytes between neighbours where an operand is walked across its rows; 0 where all are walked in
   /// order.
   double stride_bytes = 0;
+  /// Of an activation that is computed in a pass over the result: its elements, times what one
+  /// takes next to one of Clip. 0 without one.
+  double activation_cost = 0;
   /// Where the weights are before a call, if that is told apart: estimate/learned/states.hpp.
   std::size_t state = 0;
 };

@@ -39,6 +39,9 @@ using variations::usual;
 /// Without weights an operator is cheap, and how large it is differs more.
 constexpr double kWiderSpread = 2.5;
 constexpr double kWider = 0.5;
+/// How often a size becomes a multiple of less than it was: libraries are slower at what is left
+/// over, and networks have 28, 58 or 90 channels, too. Not where a layout has blocks of them.
+constexpr double kOtherUnits = 0.2;
 constexpr double kMaxFlops = 2147483648.0;
 constexpr double kMaxBytes = 268435456.0;
 
@@ -167,7 +170,8 @@ std::optional<Key> vary(const Key& key, double spread, const Catalogue& catalogu
         return tensor != nullptr && tensor->constant && tensor->shape.dims.size() > 1;
       });
   const bool wider = !has_weights && random.uniform() < kWider;
-  Draw draw(wider ? kWiderSpread * spread : spread, random);
+  const bool in_blocks = key.tag("block") != nullptr;
+  Draw draw(wider ? kWiderSpread * spread : spread, in_blocks ? 0 : kOtherUnits, random);
   const variations::Variation own = variations::variation_of(key);
   const auto gates = gates_of(key);
   auto out = variations::has_window(key) ? variations::vary_window(key, draw)

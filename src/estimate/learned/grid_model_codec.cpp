@@ -13,7 +13,7 @@ namespace oplat::estimate {
 namespace {
 
 /// Fits of before describe kernels by other numbers (docs/adr/0060, 0063).
-constexpr ModelFormat kGridFormat{"oplat.learned", 9, "learned fit"};
+constexpr ModelFormat kGridFormat{"oplat.learned", 10, "learned fit"};
 
 Error broken_grid(std::string_view what) { return kGridFormat.broken(what); }
 

@@ -40,6 +40,7 @@ Parts parts_of(const ir::Description& description) {
     parts[kWeightsFromMemory] = work.bytes_weights;
     parts[kColdLaunch] = 1;
   }
+  parts[kActivation] = description.activation_cost;
   for (double& part : parts) part = std::pow(std::max(0.0, part), kPower);
   return parts;
 }

@@ -17,7 +17,9 @@ namespace oplat::estimate {
 /// sqrt(flops * K), which lies between the last and flops, for kernels too small to fill the
 /// machine. A roofline knows two of them and is far off where neither counts alone: docs/adr/0030.
 /// Weights that are not in the core's own cache cost more a byte; from memory they cost still more,
-/// and the first of them are waited for (docs/adr/0063).
+/// and the first of them are waited for (docs/adr/0063). A fused activation is a pass over the
+/// result, which a depthwise convolution feels and a product of many channels hardly
+/// (docs/adr/0067).
 enum ReferencePart : std::size_t {
   kLaunch,
   kFlops,
@@ -29,6 +31,7 @@ enum ReferencePart : std::size_t {
   kWeightsFromLast,    ///< bytes of weights out of the core's own cache
   kWeightsFromMemory,  ///< out of every cache; kWeightsFromLast counts, too
   kColdLaunch,         ///< 1 if there are such
+  kActivation,         ///< ir::Description::activation_cost
   kReferenceParts
 };
 

@@ -102,13 +102,17 @@ void put_winograd(Writer& writer, const ir::Contraction& p) {
   }
 }
 
+/// Of a depthwise convolution the groups are what a kernel takes several of at once.
 void put_divisibility(Writer& writer, const ir::Contraction& p) {
-  writer.put(log_power_of_two(p.in_c));
-  writer.put(log_power_of_two(p.out_c));
+  const bool is_depthwise = p.in_c == 1 && p.groups > 1;
+  const double in_c = is_depthwise ? p.groups : p.in_c;
+  const double out_c = is_depthwise ? p.groups * p.out_c : p.out_c;
+  writer.put(log_power_of_two(in_c));
+  writer.put(log_power_of_two(out_c));
   writer.put(log_power_of_two(p.out_h));
   for (const double unit : {8.0, 16.0, 32.0, 128.0}) {
-    writer.put(padding(p.in_c, unit));
-    writer.put(padding(p.out_c, unit));
+    writer.put(padding(in_c, unit));
+    writer.put(padding(out_c, unit));
   }
 }
 

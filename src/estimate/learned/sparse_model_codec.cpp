@@ -12,7 +12,7 @@ namespace oplat::estimate {
 namespace {
 
 /// Fits of before describe kernels by other numbers (docs/adr/0060, 0063).
-constexpr ModelFormat kSparseFormat{"oplat.sparse", 7, "sparse fit"};
+constexpr ModelFormat kSparseFormat{"oplat.sparse", 8, "sparse fit"};
 
 tl::unexpected<Error> broken_sparse(std::string_view what) {
   return fail(kSparseFormat.broken(what));

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::int64_t kMaxUnit = 16;
 constexpr double kKept = 1.0 / 3;
+constexpr std::int64_t kOtherUnits[] = {2, 4, 8};
 
 }  // namespace
 
@@ -27,9 +28,17 @@ std::int64_t Draw::size(std::int64_t size, std::int64_t unit) {
          unit;
 }
 
+std::int64_t Draw::unit_for(std::int64_t size) {
+  const std::int64_t unit = unit_of(size);
+  // No draw where there is nothing to decide.
+  if (size <= kMaxKept || unit <= kOtherUnits[0] || !(other_units_ > 0) || !happens(other_units_))
+    return unit;
+  return std::min(unit, one_of(kOtherUnits));
+}
+
 std::int64_t Draw::tied(std::int64_t size) {
   const auto [at, added] = tied_.emplace(size, size);
-  if (added) at->second = this->size(size, unit_of(size));
+  if (added) at->second = this->size(size);
   return at->second;
 }
 

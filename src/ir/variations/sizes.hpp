@@ -28,14 +28,16 @@ std::int64_t unit_of(std::int64_t size);
 /// Sizes as another designer would have chosen them.
 class Draw {
  public:
-  /// `spread`: standard deviation of ln(size).
-  Draw(double spread, base::Random& random) : spread_(spread), random_(random) {}
+  /// `spread`: standard deviation of ln(size). `other_units`: how often a size becomes a multiple
+  /// of a smaller power of two than it was.
+  Draw(double spread, double other_units, base::Random& random)
+      : spread_(spread), other_units_(other_units), random_(random) {}
 
   /// A multiple of `unit`: times exp(spread * normal), or kept in one of three cases and up to
   /// kMaxKept.
   std::int64_t size(std::int64_t size, std::int64_t unit);
-  /// Likewise, of the unit that it has.
-  std::int64_t size(std::int64_t size_now) { return size(size_now, unit_of(size_now)); }
+  /// Likewise, of the unit that it has, or of a smaller one.
+  std::int64_t size(std::int64_t size_now) { return size(size_now, unit_for(size_now)); }
   /// Likewise, what was equal before is equal again.
   std::int64_t tied(std::int64_t size);
   /// Any size from 2 to `most`, each doubling as likely as another.
@@ -48,7 +50,10 @@ class Draw {
   [[nodiscard]] base::Random& random() { return random_; }
 
  private:
+  std::int64_t unit_for(std::int64_t size);
+
   double spread_;
+  double other_units_;
   base::Random& random_;
   std::map<std::int64_t, std::int64_t> tied_;
 };

@@ -3,6 +3,7 @@
 #include "ir/description.hpp"
 #include "unit/compat/all_domains.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -354,6 +355,29 @@ TEST(Description, AWalkAcrossRowsHasAStride) {
   EXPECT_EQ(stride("com.microsoft.nchwc:ReorderOutput/1@block=16{channels=24,channels_last=0}"
                    "(f32[1,32,56,56])->(f32[1,24,56,56])"),
             56 * 56 * 4);
+}
+
+TEST(Description, AFusedActivationCostsByItsElements) {
+  const auto cost = [](std::string_view activation, std::string_view result) {
+    return described(
+               fmt::format("com.microsoft.nchwc:Conv/1@block=16{{{}dilations=[1,1],group=16,"
+                           "kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}}(f32[1,16,28,28],"
+                           "f32c[16,1,3,3],f32c[16]{}",
+                           activation, result))
+        ->activation_cost;
+  };
+  constexpr std::string_view kResult = ")->(f32[1,16,28,28])";
+  constexpr double kElements = 16 * 28 * 28;
+  EXPECT_EQ(cost("", kResult), 0);
+  EXPECT_EQ(cost("activation=Relu,", kResult), 0) << "part of the store";
+  EXPECT_EQ(cost("activation=Clip,activation_params=[0.0,6.0],", kResult), kElements);
+  EXPECT_EQ(cost("activation=HardSwish,", kResult), 1.5 * kElements);
+  EXPECT_GT(cost("activation=Sigmoid,", kResult), cost("activation=HardSwish,", kResult));
+  EXPECT_EQ(cost("activation=Clip,activation_params=[0.0,6.0],", ",f32[1,16,28,28])->(&3)"),
+            kElements)
+      << "a fused sum writes over an operand";
+  EXPECT_EQ(cost("activation=NobodyKnowsIt,", kResult), 0);
+  EXPECT_EQ(described("HardSwish/14{}(f32[8])->(f32[8])")->activation_cost, 0) << "not fused";
 }
 
 TEST(Description, NumbersWithoutEndDescribeNothing) {

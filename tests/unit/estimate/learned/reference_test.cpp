@@ -85,6 +85,28 @@ TEST(ReferenceTest, WeightsCostMoreTheFartherAwayTheyAre) {
   EXPECT_EQ(truth.ns(without), truth.ns(hot)) << "nothing is waited for";
 }
 
+TEST(ReferenceTest, AnActivationOfFewRowsIsKnownWhereverItsElementsCount) {
+  Reference truth;
+  truth.ns_per_unit[kLaunch] = 500;
+  truth.ns_per_unit[kFlops] = 1e-2;
+  truth.ns_per_unit[kBytesOut] = 5e-2;
+  truth.ns_per_unit[kActivation] = 0.1;
+  std::vector<ir::Description> rows = descriptions();
+  std::vector<ir::Description> with;
+  for (std::size_t i = 0; i < rows.size(); i += 10) {
+    with.push_back(rows[i]);
+    with.back().activation_cost = 1.5 * rows[i].work.bytes_out / 4;
+  }
+  rows.insert(rows.end(), with.begin(), with.end());
+  const Reference found = learn_reference(rows, log_times(truth, rows));
+  EXPECT_NEAR(found.ns_per_unit[kActivation], 0.1, 0.01);
+  ir::Description few_sums = rows.front();
+  few_sums.work.flops = 1e6;
+  few_sums.work.bytes_out = 4e6;
+  few_sums.activation_cost = 1e6;
+  EXPECT_NEAR(found.ns(few_sums) / truth.ns(few_sums), 1, 0.05);
+}
+
 TEST(ReferenceTest, OperatorsThatSumNoProductsHaveNoneOfTheirParts) {
   ir::Description row = descriptions().front();
   row.contraction.reset();
