@@ -11,7 +11,7 @@
 namespace oplat::estimate {
 namespace {
 
-/// Fits of before describe kernels by other numbers (docs/adr/0060, 0063).
+/// Fits of before describe kernels by other numbers (docs/adr/0060, 0063, 0067).
 constexpr ModelFormat kSparseFormat{"oplat.sparse", 8, "sparse fit"};
 
 tl::unexpected<Error> broken_sparse(std::string_view what) {
