@@ -102,9 +102,10 @@ def run(options):
     parts = [part for part in parts if part is not None]
     if not parts:
         raise Failed(f"{options.table} has no rows, or no reported model was measured, for these settings")
-    summary = summary_of(store, options, parts[0].setting.threads)
+    summaries = [summary_of(store, options, threads) for threads in sorted({part.setting.threads for part in parts})]
+    summary = summaries[0]
     facts = {"device": oplat.json("table", "info", options.table)["populations"][0]["device"], "oplat": oplat.version(), "load_before": store.section("load").get("before", load_before),
-             "measured_by": commits_of(options.table), "rows": len(rows), "space": options.space, "seconds": summary.get("seconds"), "short_budget": options.short_budget,
+             "measured_by": commits_of(options.table), "rows": len(rows), "space": options.space, "seconds": sum(one.get("seconds", 0) for one in (summaries[:1] if options.summary else summaries)), "short_budget": options.short_budget,
              "expected_error": ((summary.get("space") or {}).get("expected_error") or {}).get("mean"),
              "budget": options.budget if any("summary" in one for one in store.section("profile", options.table.name).values()) else None}
     write_atomically(options.out, unseen_page.page(parts, facts))
