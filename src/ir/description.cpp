@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "ir/catalogue.hpp"
+#include "ir/operators/arguments.hpp"
 
 namespace oplat::ir {
 namespace {
@@ -106,17 +107,13 @@ struct ActivationCost {
 constexpr ActivationCost kActivationCosts[] = {{"Clip", 1},        {"LeakyRelu", 1.2},
                                                {"HardSwish", 1.5}, {"HardSigmoid", 2.2},
                                                {"Sigmoid", 2.6},   {"Tanh", 3.2}};
-/// Fused activations are computed in fp32.
-constexpr double kBytesOfElement = 4;
 
-double activation_cost_of(const Key& key, const Work& work) {
-  const Value* const named = key.attribute("activation");
-  const std::string* const name = named == nullptr ? nullptr : named->text();
-  if (name == nullptr) return 0;
-  const auto* const known =
-      std::find_if(std::begin(kActivationCosts), std::end(kActivationCosts),
-                   [&](const ActivationCost& one) { return one.name == *name; });
-  return known == std::end(kActivationCosts) ? 0 : known->cost * work.bytes_out / kBytesOfElement;
+double activation_cost_of(const Key& key) {
+  for (const ActivationCost& one : kActivationCosts) {
+    if (ops::is_word(key, "activation", one.name))
+      return one.cost * ops::elements(key.result(0)).value_or(0);
+  }
+  return 0;
 }
 
 std::optional<Description> describe_as_said(const Key& key, const Catalogue& catalogue) {
@@ -137,7 +134,7 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
   }
   if (description->contraction && description->work.flops)
     *description->work.flops *= description->contraction->share_inside;
-  description->activation_cost = activation_cost_of(key, description->work);
+  description->activation_cost = activation_cost_of(key);
   return description;
 }
 
