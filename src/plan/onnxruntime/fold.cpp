@@ -187,12 +187,9 @@ std::optional<Numbers> taken(const Numbers& from, const Dims& x, const Dims& y, 
 
 std::optional<Numbers> fold_slice(const Net& net, NodeId id) {
   const auto from = numbers_of(net, net.input(id, 0));
-  const auto given = [&](std::string_view name, std::size_t at) {
-    auto found = net.attribute_ints(id, name);
-    if (!found && net.input(id, at) != kNone) found = net.ints(net.input(id, at));
-    return found;
-  };
-  const auto starts = given("starts", 1), axes = given("axes", 3), steps = given("steps", 4);
+  const auto starts = net.ints_given(id, "starts", 1);
+  const auto axes = net.ints_given(id, "axes", 3);
+  const auto steps = net.ints_given(id, "steps", 4);
   if (!from || !starts) return std::nullopt;
   const Dims& x = net.tensor(net.input(id, 0)).dims;
   const Dims& y = net.tensor(net.result(id)).dims;

@@ -192,6 +192,12 @@ std::optional<Ints> Net::attribute_ints(NodeId id, std::string_view name) const 
   return numbers;
 }
 
+std::optional<Ints> Net::ints_given(NodeId id, std::string_view name, std::size_t i) const {
+  auto found = attribute_ints(id, name);
+  if (!found && input(id, i) != kNone) found = ints(input(id, i));
+  return found;
+}
+
 std::vector<NodeId> Net::order() const {
   if (!order_.empty()) return order_;
   std::vector<NodeId> ends;

@@ -142,6 +142,9 @@ class Net {
   [[nodiscard]] std::string_view attribute_text(NodeId id, std::string_view name,
                                                 std::string_view otherwise) const;
   [[nodiscard]] std::optional<Ints> attribute_ints(NodeId id, std::string_view name) const;
+  /// Numbers of an attribute or, in later versions of the operator, of its constant operand `i`.
+  [[nodiscard]] std::optional<Ints> ints_given(NodeId id, std::string_view name,
+                                               std::size_t i) const;
   [[nodiscard]] std::int64_t opset() const { return opset_; }
   [[nodiscard]] const std::vector<TensorId>& inputs() const { return graph_->inputs; }
   /// Nodes as the runtime's GraphViewer orders them (core/graph/graph_viewer.cc): each walk begins

@@ -20,12 +20,9 @@ bool drop_identity(Net& net, NodeId id) {
 
 // slice_elimination.cc: whole axes by what the node says alone, not by the operand's size
 bool drop_slice(Net& net, NodeId id) {
-  const auto given = [&](std::string_view name, std::size_t at) {
-    auto found = net.attribute_ints(id, name);
-    if (!found && net.input(id, at) != kNone) found = net.ints(net.input(id, at));
-    return found;
-  };
-  const auto starts = given("starts", 1), ends = given("ends", 2), steps = given("steps", 4);
+  const auto starts = net.ints_given(id, "starts", 1);
+  const auto ends = net.ints_given(id, "ends", 2);
+  const auto steps = net.ints_given(id, "steps", 4);
   if (!starts || !ends || starts->size() != ends->size()) return false;
   if (net.input(id, 4) != kNone && !steps) return false;
   constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();

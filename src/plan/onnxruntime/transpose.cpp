@@ -181,7 +181,7 @@ class Pusher {
     return true;
   }
   bool push_squeeze(NodeId id, NodeId, const Perm& perm) {
-    auto axes = axes_given(id);
+    auto axes = net_.ints_given(id, "axes", 1);
     if (!axes || !normalise(*axes, perm.size())) return false;
     const Ints moved = sorted(axes_before(*axes, perm));
     set_axes(id, moved);
@@ -190,7 +190,7 @@ class Pusher {
     return true;
   }
   bool push_unsqueeze(NodeId id, NodeId, const Perm& perm) {
-    auto axes = axes_given(id);
+    auto axes = net_.ints_given(id, "axes", 1);
     if (!axes || !normalise(*axes, perm.size() + axes->size())) return false;
     transpose_input(id, 0, inverse(perm));
     transpose_output(id, 0, unsqueezed(*axes, perm));
@@ -512,11 +512,6 @@ class Pusher {
     if (net_.alive(id) && net_.uses(id) == 0 && !net_.makes_output(id)) net_.remove(id);
   }
 
-  [[nodiscard]] std::optional<Ints> axes_given(NodeId id) const {
-    auto axes = net_.attribute_ints(id, "axes");
-    if (!axes && net_.input(id, 1) != kNone) axes = net_.ints(net_.input(id, 1));
-    return axes;
-  }
   void set_axes(NodeId id, const Ints& axes) {
     if (net_.attribute(id, "axes") != nullptr) {
       net_.set_attribute(id, "axes", ir::Value::ints(axes));

@@ -10,8 +10,7 @@ namespace {
 
 bool reshape(Net& net, NodeId id) {
   const Tensor x = operand(net, id, 0);
-  std::optional<Ints> wanted = net.attribute_ints(id, "shape");
-  if (!wanted && has(net, id, 1)) wanted = net.ints(net.input(id, 1));
+  const auto wanted = net.ints_given(id, "shape", 1);
   if (!wanted || wanted->size() > Dims::kMaxRank) return false;
   const bool zero_is_zero = net.attribute_int(id, "allowzero", 0) == 1;
   Dims dims;
@@ -69,8 +68,7 @@ bool squeeze(Net& net, NodeId id) {
 
 bool unsqueeze(Net& net, NodeId id) {
   const Tensor x = operand(net, id, 0);
-  std::optional<Ints> axes = net.attribute_ints(id, "axes");
-  if (!axes && has(net, id, 1)) axes = net.ints(net.input(id, 1));
+  const auto axes = net.ints_given(id, "axes", 1);
   if (!axes) return false;
   const int rank = x.dims.size() + static_cast<int>(axes->size());
   if (rank > static_cast<int>(Dims::kMaxRank)) return false;
@@ -151,13 +149,10 @@ bool split(Net& net, NodeId id) {
 
 bool slice(Net& net, NodeId id) {
   const Tensor x = operand(net, id, 0);
-  const auto given = [&](std::string_view name, std::size_t at) {
-    std::optional<Ints> found = net.attribute_ints(id, name);
-    if (!found && has(net, id, at)) found = net.ints(net.input(id, at));
-    return found;
-  };
-  const auto starts = given("starts", 1), ends = given("ends", 2);
-  auto axes = given("axes", 3), steps = given("steps", 4);
+  const auto starts = net.ints_given(id, "starts", 1);
+  const auto ends = net.ints_given(id, "ends", 2);
+  auto axes = net.ints_given(id, "axes", 3);
+  auto steps = net.ints_given(id, "steps", 4);
   if (!starts || !ends || starts->size() != ends->size()) return false;
   if ((has(net, id, 3) && !axes) || (has(net, id, 4) && !steps)) return false;
   if (!axes) {
@@ -244,8 +239,7 @@ bool tile(Net& net, NodeId id) {
 
 bool pad(Net& net, NodeId id) {
   const Tensor x = operand(net, id, 0);
-  std::optional<Ints> pads = net.attribute_ints(id, "pads");
-  if (!pads && has(net, id, 1)) pads = net.ints(net.input(id, 1));
+  const auto pads = net.ints_given(id, "pads", 1);
   if (!pads || has(net, id, 3)) return false;
   const auto rank = static_cast<std::size_t>(x.dims.size());
   if (pads->size() != 2 * rank) return false;
