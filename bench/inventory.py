@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the kernels that networks execute, and writes the space of kernels that 'oplat profile --space' draws from.
+"""Counts the kernels that networks execute, and writes the space of kernels that 'oplat profile
+--space' draws from.
 
-The networks are those of data/zoo.tsv whose families are in the inventory (bench/lib/halves.py: a hash of the family's
-name decides); bench/unseen.py reports on the others. ONNX Runtime plans each of them, some also with a larger
-batch. Layers of further published models (bench/lib/published_layers.py) reach operators that no network has. Views and
-calls with empty results are left out. If the file would become too large, whole networks are left out:
-each family keeps one of each precision as long as there is room, then further sizes follow, those with few new kernels
-first. Nothing is measured. Plans are kept in build/bench, so that the command goes on where it was cut short.
+The networks are those of data/zoo.tsv whose families are in the inventory (bench/lib/halves.py: a
+hash of the family's name decides); bench/unseen.py reports on the others. ONNX Runtime plans each
+of them, some also with a larger batch. Layers of further published models
+(bench/lib/published_layers.py) reach operators that no network has. Views and calls with empty
+results are left out. If the file would become too large, whole networks are left out: each family
+keeps one of each precision as long as there is room, then further sizes follow, those with few new
+kernels first. Nothing is measured. Plans are kept in build/bench, so that the command goes on where
+it was cut short.
 """
 import argparse
 import sys

@@ -68,9 +68,8 @@ def phrases(line):
 
 SLASHES = {".cpp", ".hpp", ".c", ".h", ".proto"}
 HASHES = {".py", ".cmake", ".sh"}
-# What makes networks and the space of their kernels: networks are all made anew when the text of
-# their source changes (zoo/recipes.py).
-WIDE = ("scripts/zoo/", "scripts/space_networks", "bench/inventory.py", "bench/lib/space_page.py")
+# Networks are all made anew when the text of their source changes (zoo/recipes.py).
+WIDE = ("scripts/zoo/",)
 HOLE = re.compile(r"\{[^{}]*\}")  # of a format string
 LONG_WORD = re.compile(r"\S{60}")
 # Where literals are what a user meets. Those of tests are often input, and wrong on purpose.
