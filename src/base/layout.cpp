@@ -153,7 +153,8 @@ std::string reflow(std::string_view text, std::size_t width) {
 
 std::string entry_lines(std::string_view name, const std::string& description, std::size_t column,
                         std::size_t width) {
-  const std::string new_line = "\n" + std::string(column, ' ');
+  std::string new_line(1, '\n');
+  new_line.append(column, ' ');
   std::string text(name);
   if (text.size() > column - 2)
     text += new_line;
