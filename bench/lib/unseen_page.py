@@ -19,7 +19,7 @@ class Line:
 
     name: str
     family: str
-    measured: dict  # latency_ns, ci_ns
+    measured: dict  # latency_ns, ci_ns, and what unseen_steps.joined says of its rounds
     predicted: dict  # latency_ns, interval_ns, missing, time by source
     rivals: dict = field(default_factory=dict)  # method: ns
 
@@ -189,6 +189,17 @@ def fitted_anew(facts):
             "printed. ")
 
 
+def rounds_of(parts):
+    """What the two rounds of measuring say of each other; nothing of models of one round."""
+    twice = [line.measured for part in parts for line in part.lines if line.measured.get("rounds", 1) > 1]
+    if not twice:
+        return ""
+    apart = [measured["apart"] for measured in twice if "apart" in measured]
+    said = f"{text.percent(statistics.median(apart))} in the median, {text.percent(max(apart))} at most" if apart else ""
+    return (f"Of {len(twice)} such times each was taken twice, in rounds over all models: their mean counts, or the shorter one where their intervals are apart "
+            f"({len(apart)} times{', by ' + said if said else ''}), since what else runs on a machine only makes a model longer. ")
+
+
 def page(parts, facts):
     families = Counter(line.family for part in parts for line in part.lines)
     budget = f", {facts['budget']} for each number of threads," if facts.get("budget") else ""
@@ -201,7 +212,7 @@ def page(parts, facts):
         f"The models are {len({line.name for part in parts for line in part.lines})} of {len(families)} families of `data/zoo.tsv` that the space holds no network of (`bench/lib/halves.py`: a hash of the "
         "family's name decides). No estimate is learned from them. On 2026-11-27 the kernels of twenty whose predictions were worst were measured once, to find what estimates got wrong "
         "([ADR 0060](../adr/0060-kernels-by-their-loops.md)). *Measured* is `oplat measure`: the median over blocks of their lower quartile, with its own 95 % confidence interval. "
-        "*Error* is predicted over measured less one. *Time from*: shares of the predicted time by the estimates' sources.",
+        f"{rounds_of(parts)}*Error* is predicted over measured less one. *Time from*: shares of the predicted time by the estimates' sources.",
     ]
     lines += targets_part(parts, facts) + bands_part(parts) + rivals_part(parts)
     for part in parts:
