@@ -6,11 +6,11 @@
 The networks are those of data/zoo.tsv whose families are in the inventory (bench/lib/halves.py: a
 hash of the family's name decides); bench/unseen.py reports on the others. ONNX Runtime plans each
 of them, some also with a larger batch. Layers of further published models
-(bench/lib/published_layers.py) reach operators that no network has. Views and calls with empty
-results are left out. If the file would become too large, whole networks are left out: each family
-keeps one of each precision as long as there is room, then further sizes follow, those with few new
-kernels first. Nothing is measured. Plans are kept in build/bench, so that the command goes on where
-it was cut short.
+(bench/lib/published_*.py) reach operators and kinds of which the networks have few or none. Views
+and calls with empty results are left out. If the networks' part of the file would become too
+large, whole networks are left out: each family keeps one of each precision as long as there is
+room, then further sizes follow, those with few new kernels first. Nothing is measured. Plans are
+kept in build/bench, so that the command goes on where it was cut short.
 """
 import argparse
 import sys
@@ -83,22 +83,31 @@ def plan(oplat, store, network, recipes):
     network.counts = kept["counts"]
 
 
+def layers():
+    """All tables of published layers, each source as Layers."""
+    from lib import published_convolutions, published_eight_bits, published_layers, published_operators
+    from lib.published_calls import Layers
+    for source, executions, calls in published_layers.TABLE:
+        yield Layers(source, calls, None, executions)
+    for module in (published_convolutions, published_operators, published_eight_bits):
+        yield from module.TABLE
+
+
 def published(oplat, store):
-    """Kernels of published layers: key -> executions in one run of the model that has them. What the runtime refuses is left out."""
+    """Kernels of published layers: key -> executions in one run of the model that has them. What
+    the runtime refuses is left out."""
     import numpy
     import onnx
     from lib.operator_models import one_node_model
-    from lib.published_layers import TABLE
     section, found = store.section("published"), {}
     with tempfile.TemporaryDirectory() as folder:
-        for source, executions, calls in TABLE:
-            for call in calls:
-                model = one_node_model(*call, numpy.random.default_rng(1))
-                kept = section.get(name := f"{source}: {call}"[:400])
+        for source in layers():
+            for call in source.calls:
+                kept = section.get(name := f"{source.source}: {call}"[:400])
                 if kept is None:
                     path = Path(folder) / "call.onnx"
-                    onnx.save(model, path)
-                    say(f"plan of a layer of {source}: {call[0]}")
+                    onnx.save(one_node_model(*call[:4], numpy.random.default_rng(1), *call[4:]), path)
+                    say(f"plan of a layer of {source.source}: {call[0]}")
                     try:
                         kept = section[name] = counted(oplat.json("plan", path, "--runtime", RUNTIME, "--quiet"))
                     except Failed as error:
@@ -106,7 +115,8 @@ def published(oplat, store):
                         continue
                     store.save()
                 for key, count in kept.items():
-                    found[key] = max(found.get(key, 0), count * executions)
+                    if source.takes(parse_key(key).op):
+                        found[key] = max(found.get(key, 0), count * source.executions)
     return found
 
 
@@ -157,7 +167,9 @@ def space_text(name, description, networks, further):
         lines += [f"- name: {quoted(one)}", "  kernels:"]
         for key in classes[one]:
             position[key] = len(position)
-            lines.append(f"  - {{key: {quoted(key)}, count: {further[key]}}}" if key in further else f"  - {quoted(key)}")
+            several = further.get(key, 1) > 1  # one execution is what a key alone stands for
+            lines.append(f"  - {{key: {quoted(key)}, count: {further[key]}}}" if several
+                         else f"  - {quoted(key)}")
     lines.append("networks:")
     for network in networks:
         parts = [f"{position[key]}*{count}" if count != 1 else str(position[key]) for key, count in sorted(network.counts.items(), key=lambda item: position[item[0]])]

@@ -18,7 +18,7 @@ sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "scripts"), *map(str, ROOT.glob(
 import inventory  # noqa: E402
 import machine_repeats  # noqa: E402
 import unseen  # noqa: E402
-from lib import judging, keys, memory_repeats, space_page, text, unseen_page, unseen_steps  # noqa: E402
+from lib import judging, keys, memory_repeats, published_calls, space_page, text, unseen_page, unseen_steps  # noqa: E402
 from lib.halves import in_inventory  # noqa: E402
 from lib.settings import ACCURACY_SETS, SETTINGS, zoo_networks  # noqa: E402
 from zoo import recipes as zoo  # noqa: E402
@@ -183,6 +183,26 @@ class Space(unittest.TestCase):
         content = "\n".join(space_page.section(self.NETWORKS, [network("c", "z", {})], {DEPTHWISE: 2}, "x" * 2048))
         for words in ("5 kernels of 3 networks (2 fp32 and 1 int8", "Families: x, y.", "Left out: c.", "| convolution 3x3, blocked | 1 | 2 | 40.0 % |", "1 kernels are of no network"):
             self.assertIn(words, content)
+
+    def test_layers_are_calls(self):
+        layer = published_calls.convolution(8, 16, (4, 9), 3, 2, group=2, dilation=2)
+        self.assertEqual(layer[:2], (":Conv", ["f32[1,8,4,9]", "f32c[16,4,3,3]", "f32c[16]"]))
+        self.assertEqual(layer[2], {"kernel_shape": [3, 3], "strides": [2, 2], "dilations": [2, 2],
+                                    "pads": [2, 2, 2, 2], "group": 2})
+        self.assertEqual(layer[4], [("Relu", {})])
+        eight = published_calls.in_eight_bits(layer)
+        self.assertEqual((eight[0], eight[1][0], eight[1][3], eight[1][8]),
+                         (":QLinearConv", "u8[1,8,4,9]", "i8c[16,4,3,3]", "i32c[16]"))
+        self.assertEqual(published_calls.signal(6, 50, 4)[2]["pads"], [1, 2], "as long as before")
+        self.assertEqual(published_calls.einsum("ij,jk->ik", i=2, j=3, k=4)[1],
+                         ["f32[2,3]", "f32[3,4]"])
+
+    def test_what_stands_around_a_layer_is_left_out(self):
+        taken = lambda only: [published_calls.Layers("s", [], only).takes(operator)
+                              for operator in ("Conv", "ReorderOutput")]
+        self.assertEqual(taken(()), [True, False])
+        self.assertEqual(taken(None), [True, True])
+        self.assertEqual(taken(("ReorderOutput",)), [False, True])
 
 
 class Judging(unittest.TestCase):

@@ -217,8 +217,9 @@ def split_name(operator):
     return (domain, name) if separator else ("com.microsoft", name)
 
 
-def one_node_model(operator, operands, attributes, results, random):
-    """The model of one call, as RECIPES write it."""
+def one_node_model(operator, operands, attributes, results, random, then=()):
+    """The model of one call, as RECIPES write it; `then` lists operators of one operand, with their
+    attributes, that follow on its first result."""
     domain, op = split_name(operator)
     inputs, initialisers, names = [], [], []
     for i, operand in enumerate(operands):
@@ -233,8 +234,11 @@ def one_node_model(operator, operands, attributes, results, random):
         else:
             inputs.append(helper.make_tensor_value_info(f"x{i}", TYPES[dtype][0], dims))
     outputs = [f"y{i}" for i in range(results)]
-    node = helper.make_node(op, names, outputs, domain=domain, **attributes)
-    graph = helper.make_graph([node], op, inputs, [helper.make_empty_tensor_value_info(name) for name in outputs], initialisers)
+    nodes = [helper.make_node(op, names, outputs, domain=domain, **attributes)]
+    for following, more in then:
+        nodes.append(helper.make_node(following, outputs[:1], [outputs[0] + "t"], **more))
+        outputs[0] += "t"
+    graph = helper.make_graph(nodes, op, inputs, [helper.make_empty_tensor_value_info(name) for name in outputs], initialisers)
     opsets = [helper.make_opsetid("", 9 if op in OLD else 17)]
     if domain:
         opsets.append(helper.make_opsetid(domain, 3 if op.startswith("TreeEnsemble") else 1))

@@ -6,7 +6,7 @@ from lib import text
 from lib.keys import bytes_of, class_of, flops_of, parse_key
 from lib.markdown import wrapped
 
-# Of a file.
+# Of the networks in a file.
 MAX_KERNELS = 7000
 MAX_BYTES = 1000 * 1024
 MIN_SHARE = 0.002  # of the executions; rarer classes are one line
@@ -24,7 +24,8 @@ def description(taken, left, further):
             "convolutional networks, transformers, recurrent networks, detection, segmentation, super-resolution, speech, recommenders. "
             "Each network lists its kernels and how often one run executes them. Views and empty calls are left out. ")
     if further:
-        said += f"{len(further)} further kernels, each with a count of executions, are layers of published models that reach operators which no network has. "
+        said += (f"{len(further):,} further kernels are layers of published models, of operators and "
+                 "kinds of which these networks have few or none. ")
     if left:
         said += f"{len(left)} further networks of these families are left out to keep the file short. "
     return wrapped(said).strip("\n").split("\n")
@@ -73,9 +74,10 @@ def section(taken, left, further, content):
              "the SHA-256 of a family's name decides: even is the inventory, odd is the half that `bench/unseen.py` reports on.",
              "- **What the file says.** Keys by class, and for each network the positions of its kernels with how often one run executes them, so that a sampler knows how much of which model a "
              "kernel is. Views and calls with empty results are left out.",
-             *([f"- **Further kernels.** {len(further)} kernels are of no network, but layers of published models (`bench/lib/published_layers.py`) that reach operators which the networks "
-                "do not. They carry a count of executions of their own."] if further else []),
-             f"- **What is left out.** The file holds at most {MAX_KERNELS:,} kernels of networks and {MAX_BYTES // 1024} KiB. Each family has one network of each precision first, then further sizes follow, those with few new kernels "
+             *([f"- **Further kernels.** {len(further):,} kernels are of no network, but layers of published models "
+                "(`bench/lib/published_*.py`), of operators and kinds of which the networks have few or none. They count "
+                "one execution each, or as many as the file says."] if further else []),
+             f"- **What is left out.** The networks take at most {MAX_KERNELS:,} kernels and {MAX_BYTES // 1024} KiB of the file. Each family has one network of each precision first, then further sizes follow, those with few new kernels "
              f"first. {'Left out: ' + ', '.join(network.name for network in left) + '.' if left else 'Nothing is left out.'}", "",
              f"Families: {', '.join(families_of(taken))}.", "",
              *text.table(["class", ">kernels", ">networks", ">executions", ">FLOPs", ">FLOPs of a kernel", ">bytes of a kernel"], rows)]

@@ -44,7 +44,7 @@ namespace {
 /// Kernels of other sizes and forms: so many for each kernel of the space, and no more than this in
 /// all.
 constexpr int kVariations = 5;
-constexpr std::size_t kMaxCandidates = 36'000;
+constexpr std::size_t kMaxCandidates = 48'000;
 /// What is asked of a table are kernels that are like those of the space, seldom the same.
 constexpr double kShareOfVariations = 0.6;
 /// A variation takes more or less than what it was drawn from; it counts so many times at most.

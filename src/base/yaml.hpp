@@ -40,6 +40,6 @@ struct YamlEntry {
 /// of more than 20,000 entries.
 Result<Yaml> parse_yaml(std::string_view name, std::string_view bytes);
 
-inline constexpr std::size_t kMaxYamlBytes = 1 << 20;
+inline constexpr std::size_t kMaxYamlBytes = 2 << 20;
 
 }  // namespace oplat::base

@@ -17,7 +17,7 @@ using base::Fields;
 using base::Yaml;
 
 constexpr std::string_view kSpaceFormat = "oplat.kernel-space/1";
-constexpr std::size_t kMaxKernels = 8000;
+constexpr std::size_t kMaxKernels = 10'000;
 constexpr std::size_t kMaxNetworks = 2000;
 constexpr std::int64_t kMaxCount = 1'000'000;
 

@@ -104,7 +104,7 @@ TEST(ReadSpace, RefusesWhatIsNoPlainYaml) {
   std::string many = "a: [0";
   for (int i = 0; i < 30'000; ++i) many += ",0";
   EXPECT_THAT(error(many + "]"), HasSubstr("more than 20000 entries"));
-  EXPECT_THAT(error(std::string((1 << 20) + 1, '#')), HasSubstr("the limit is 1048576"));
+  EXPECT_THAT(error(std::string((2 << 20) + 1, '#')), HasSubstr("the limit is 2097152"));
   EXPECT_THAT(error(std::string("\0\1\2\xff\xfe: [\x80", 8)), HasSubstr("s.yaml"));
 }
 
