@@ -85,11 +85,13 @@ def plan(oplat, store, network, recipes):
 
 def layers():
     """All tables of published layers, each source as Layers."""
-    from lib import published_convolutions, published_eight_bits, published_layers, published_operators
+    from lib import (published_convolutions, published_eight_bits, published_layers,
+                     published_operators, published_products)
     from lib.published_calls import Layers
     for source, executions, calls in published_layers.TABLE:
         yield Layers(source, calls, None, executions)
-    for module in (published_convolutions, published_operators, published_eight_bits):
+    for module in (published_convolutions, published_operators, published_products,
+                   published_eight_bits):
         yield from module.TABLE
 
 

@@ -198,6 +198,44 @@ TRANSPOSED = {
 }
 
 
+def dense_signal(channels, results, length, window, stride=1, dilation=1, then="Relu"):
+    return convolution(channels, results, (length,), (window,), stride, 1, dilation, then)
+
+
+# Of signals: (channels, results, length, window, stride, dilation)
+DENSE_SIGNALS = {
+    "Jasper": [(64, 256, 400, 11, 2), (256, 256, 200, 11), (256, 384, 100, 13),
+               (384, 512, 100, 17), (512, 640, 50, 21), (640, 768, 50, 25),
+               (768, 896, 25, 29, 1, 2), (896, 1024, 25, 1)],
+    "Tacotron 2, FastSpeech 2": [(512, 512, 50, 5), (512, 512, 200, 5), (80, 512, 200, 5),
+                                 (512, 80, 300, 5), (256, 1024, 64, 9), (1024, 256, 64, 1),
+                                 (256, 256, 64, 3)],
+    "InceptionTime": [(32, 32, 140, 9), (32, 32, 140, 19), (32, 32, 140, 39), (128, 32, 512, 1),
+                      (1, 32, 512, 39), (32, 32, 1000, 19)],
+    "EnCodec": [(1, 32, 4800, 7), (32, 64, 4800, 4, 2), (64, 128, 2400, 8, 4),
+                (128, 256, 600, 10, 5), (256, 512, 120, 16, 8), (512, 512, 15, 7),
+                (32, 16, 4800, 3)],
+    "ResNet of time series": [(1, 64, 150, 7), (64, 64, 150, 5), (64, 128, 300, 7),
+                              (128, 128, 300, 5), (128, 128, 96, 3)],
+}
+
+# ReXNet, whose widths grow evenly: (channels, results, size)
+REXNET = [(16, 27, 112), (27, 162, 56), (162, 38, 56), (38, 228, 56), (228, 50, 28), (50, 300, 28),
+          (300, 61, 28), (61, 366, 28), (366, 72, 14), (84, 504, 14), (95, 570, 14), (106, 636, 14),
+          (117, 702, 14), (702, 128, 14), (151, 906, 7), (906, 162, 7), (185, 1280, 7)]
+REXNET_DEPTHWISE = [(96, 112, 3, 2), (162, 56, 3), (228, 56, 3, 2), (300, 28, 3), (366, 28, 3, 2),
+                    (570, 14, 3), (702, 14, 3), (774, 14, 3, 2), (906, 7, 3), (30, 112, 3),
+                    (54, 56, 5, 2), (90, 28, 5), (150, 14, 5), (174, 14, 7), (22, 64, 3, 2)]
+# PyramidNet, and networks of which channels were pruned: (channels, results, size, window, stride)
+UNEVEN = [(17, 19, 32, 3), (22, 25, 32, 3), (37, 39, 32, 3), (43, 46, 16, 3), (57, 61, 16, 3, 2),
+          (70, 73, 8, 3), (85, 90, 8, 3), (49, 64, 56, 3), (33, 51, 112, 3), (102, 117, 28, 3),
+          (213, 251, 14, 3), (318, 407, 7, 3), (61, 233, 28, 1), (123, 61, 28, 1),
+          (250, 502, 14, 1), (497, 201, 14, 1), (1010, 385, 7, 1), (29, 54, 56, 1),
+          (13, 30, 64, 5), (6, 16, 48, 5)]
+UNEVEN_CALLS = ([convolution(c, o, s, 1, then=None) for c, o, s in REXNET]
+                + [depthwise(*row) for row in REXNET_DEPTHWISE]
+                + [convolution(*row) for row in UNEVEN])
+
 def with_activations(rows):
     """Depthwise layers of images, every third with an activation that the runtime fuses."""
     return [depthwise(*row, then=("Relu", None, None)[i % 3]) for i, row in
@@ -242,4 +280,12 @@ TABLE = [
               ((64, 112), (256, 64), (16, 128), (2048, 7), (1024, 1), (32, 4))],
            ("AveragePool", "GlobalAveragePool")),
     *EIGHT_BITS,
+    *(Layers(source, [dense_signal(*row) for row in rows])
+      for source, rows in DENSE_SIGNALS.items()),
+    Layers("Convolutions of signals, 8 bits",
+           [in_eight_bits(dense_signal(*row)) for rows in DENSE_SIGNALS.values()
+            for row in rows[::2]]),
+    Layers("Channels that fill no block", UNEVEN_CALLS),
+    Layers("Channels that fill no block, 8 bits",
+           [in_eight_bits(call) for call in UNEVEN_CALLS[::2]]),
 ]
