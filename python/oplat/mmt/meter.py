@@ -120,8 +120,11 @@ def checked(times: int, threads: int, precision: str, time_limit: float) -> tupl
 
 def how(threads: int, precision: str) -> dict[str, Any]:
     """What times depend on: those of another processor, program or setting are not of one table."""
-    by = PROGRAM if shutil.which(PROGRAM) else f"MNN {operators.mnn_version()}"
-    return {"by": by, "threads": threads, "precision": precision, "processor": operators.processor()}
+    setting = {"threads": threads, "precision": precision, "processor": operators.processor()}
+    if program := shutil.which(PROGRAM):
+        # another script may hand models to another device
+        return {"by": PROGRAM, "program": digest(Path(program)), **setting}
+    return {"by": f"MNN {operators.mnn_version()}", **setting}
 
 
 def is_done(measured: Any, setting: dict[str, Any], model: Path, times: int) -> bool:

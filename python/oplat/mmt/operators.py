@@ -13,6 +13,7 @@ import platform
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ META = "meta.pkl"
 LATENCY = "meta_latency.pkl"
 TIME_LIMIT = 1800.0  # seconds for one model: a router that takes 15 s a run, a hundred times
 INSTALL = "python3 -m venv .venv-mnn && .venv-mnn/bin/pip install MNN==3.6.1"
+BAR = 24  # characters
 Item = TypeVar("Item")
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -143,16 +145,24 @@ def also_named(**names: str) -> Callable[[Callable[Given, Result]], Callable[Giv
 
 
 def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
-    """The items one by one; says on a terminal how far they are."""
+    """The items one by one; on a terminal a bar says how far they are."""
     shown = sys.stderr is not None and sys.stderr.isatty()
+    begin = time.monotonic()
     try:
         for number, item in enumerate(items):
             if shown:
-                print(f"\r{what} {number} of {len(items)}", end="", file=sys.stderr, flush=True)
+                print(f"\r\x1b[K{bar(what, number, len(items), time.monotonic() - begin)}", end="", file=sys.stderr, flush=True)
             yield item
     finally:
         if shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def bar(what: str, done: int, total: int, seconds: float) -> str:
+    """With what is left at the speed so far."""
+    filled = BAR * done // total
+    left = f", {seconds * (total - done) / done:.0f} s left" if done else ""
+    return f"[{'#' * filled}{' ' * (BAR - filled)}] {what} {done} of {total}{left}"
 
 
 def rendered(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from oplat import _core
-from oplat._evaluating import evaluating
+from oplat._evaluating import by_parts, evaluating
 from oplat.errors import InputError, MissingKernels, PredictionWarning
 
 from . import operators
@@ -37,6 +37,10 @@ VIEWS = {"view", "_unsafe_view", "reshape", "_reshape_alias", "t", "transpose", 
 # What gives a value to Python, or has a result whose shape depends on values.
 DECISIONS = {"_local_scalar_dense", "nonzero", "masked_select", "_unique2", "unique_consecutive", "unique_dim"}
 PRODUCTS = {"mm": (0, 1), "addmm": (1, 2), "bmm": (0, 1), "baddbmm": (1, 2)}
+# That read the chosen rows of their first operand, and no others.
+LOOKUPS = {"embedding", "gather", "index", "index_select"}
+# A recurrent layer in one operator: its weights are these operands.
+RECURRENT = {"mkldnn_rnn_layer": slice(1, 3)}
 
 
 @dataclass
@@ -222,7 +226,9 @@ def work_of(base: str, arguments: tuple[Any, ...], result: Any) -> float:
     """Arithmetic operations, and bytes at OPERATIONS_OF_A_BYTE each."""
     results = tensors_of(result)
     elements = sum(each.numel() for each in results)
-    bytes_moved = sum(each.numel() * each.element_size() for each in tensors_of(arguments) + results)
+    # Of a table that is looked up, as much is read as comes out.
+    read = results + tensors_of(arguments)[1:] if base in LOOKUPS else tensors_of(arguments)
+    bytes_moved = sum(each.numel() * each.element_size() for each in read + results)
     count = float(elements)
     if base in ("convolution", "_convolution", "convolution_overrideable"):
         weight = arguments[1]
@@ -231,6 +237,12 @@ def work_of(base: str, arguments: tuple[Any, ...], result: Any) -> float:
     elif base in PRODUCTS:
         left = arguments[PRODUCTS[base][0]]
         count = 2.0 * elements * left.shape[-1]
+    elif base.startswith("_scaled_dot_product"):
+        query, key, value = arguments[:3]
+        count = 2.0 * query.numel() / query.shape[-1] * key.shape[-2] * (query.shape[-1] + value.shape[-1])
+    elif base in RECURRENT:
+        steps = arguments[0].numel() / arguments[0].shape[-1]
+        count = 2.0 * steps * sum(each.numel() for each in arguments[RECURRENT[base]])
     return float(count + OPERATIONS_OF_A_BYTE * bytes_moved)
 
 
@@ -308,7 +320,7 @@ def execute(model: torch.nn.Module, shape: list[int]) -> tuple[Call, list[str]]:
             handles.append(module.register_forward_pre_hook(recorder.enter))
             handles.append(module.register_forward_hook(lambda module, _, output: recorder.leave(module, output)))
         data = sample_input(model, shape)
-        with evaluating(model), torch.no_grad(), Watch():
+        with evaluating(model), by_parts(model), torch.no_grad(), Watch():
             model(data)
     except Exception as error:  # the model is the caller's
         raise InputError(f"{type(model).__name__} cannot run on an input of {shape}: {type(error).__name__}: {error}") from error

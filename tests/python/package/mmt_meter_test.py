@@ -180,8 +180,8 @@ class Program(Folder):
         self.assertEqual((said, self.called()), ([], ["A.mnn 7 0 0 4", "B.mnn 7 0 0 4"]))
         self.assertEqual([(each["avg"], each["min"], each["max"]) for each in found], [(4.35025, 4.198, 5.002)] * 2)
         self.assertEqual(found, operators.load(copied / "meta_latency.pkl"))
-        self.assertEqual({**found[0]["measured"], "processor": "", "model": ""},
-                         {"by": "MNNV2Basic.out", "threads": 4, "precision": "low", "processor": "", "model": "", "runs": 7})
+        self.assertEqual({**found[0]["measured"], "program": "", "processor": "", "model": ""},
+                         {"by": "MNNV2Basic.out", "program": "", "threads": 4, "precision": "low", "processor": "", "model": "", "runs": 7})
 
     def measure(self, **how):
         self.assertEqual(self.warned(meter.meter_ops, self.ops, **how)[1], [])
@@ -208,6 +208,9 @@ class Program(Folder):
         operators.store(self.ops / "meta_latency.pkl", [entry("A", avg=1.0), entry("B", avg=1.0)])
         self.measure(times=50, threads=1)
         self.assertEqual(len(self.called()), 13)
+        self.use_program(OLDER)  # of another device
+        self.measure(times=50, threads=1)
+        self.assertEqual(len(self.called()), 15)
 
     def test_numbers_may_be_of_numpy_and_the_program_in_a_relative_folder(self):
         class Seven:  # as numpy.int64(7)
@@ -273,6 +276,17 @@ class Program(Folder):
             said = process.communicate(timeout=60)[1]
         self.assertIn("KeyboardInterrupt", said)
         self.check_ended()
+
+    def test_a_bar_on_a_terminal_says_how_far_it_is(self):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        self.make_ops("A", "B")
+        self.use_program(NEWER)
+        with contextlib.redirect_stderr(Terminal()) as said:
+            self.measure(times=3)
+        self.assertRegex(said.getvalue(), r"^\r\x1b\[K\[ {24}\] measured 0 of 2\r\x1b\[K\[#{12} {12}\] measured 1 of 2, \d+ s left\r\x1b\[K$")
 
     def test_other_precisions_are_not_asked_of_it(self):
         self.make_ops("A")

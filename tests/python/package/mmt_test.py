@@ -70,6 +70,13 @@ class Files(unittest.TestCase):
         return path
 
 
+@unittest.skipUnless(os.environ.get("OPLAT_TEST_REQUIRE") == "1", "OPLAT_TEST_REQUIRE is not 1")
+class Environment(unittest.TestCase):
+    def test_torch_is_there(self):
+        """Else most of what is about MMT and PyTorch would be skipped, and nobody would see it."""
+        self.assertIsNotNone(torch, "scripts/setup installs Debian's python3-torch")
+
+
 class Tables(Files):
     def test_what_is_stored_is_loaded(self):
         made = entry("Block", [1, 8], 0.5)
@@ -178,7 +185,8 @@ class Predictions(Files):
             warnings.simplefilter("error")
             self.assertEqual(predict_latency(model, path, [1, 4, 8, 8], verbose=True), 0.75)
         lines = printed.getvalue().splitlines()
-        self.assertRegex(lines[0], r"ops +input_shape +output_shape +Avg latency\(ms\)")
+        self.assertRegex(lines[0], r"ops +input_shape +output_shape +Avg latency\(ms\) +interval\(ms\) +source$")
+        self.assertRegex(lines[1], r"^A +\[1, 4, 8, 8\] +\[1, 4, 8, 8\] +0\.2500 +0\.2500 to 0\.2500 +table$")
         self.assertRegex(lines[-1], r"Sum +- +- +0.7500")
 
     def test_the_model_stays_as_it_was(self):
@@ -283,6 +291,33 @@ class Predictions(Files):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.assertGreater(predict_latency(model, path, [1, 3]), 0.5)
+
+    def test_layers_of_attention_are_their_modules(self):
+        """torch evaluates them in one operator, inside of which no module is called."""
+        from oplat.mmt.parser import Call, record
+
+        encoder = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(64, 4, 128, dropout=0.5, batch_first=True), 1)
+        layer = record(encoder, [2, 256, 64]).root.calls[0]
+        modules = [each.name for each in layer.calls if isinstance(each, Call)]
+        self.assertEqual([modules.count(name) for name in ("MultiheadAttention", "Linear", "LayerNorm")], [1, 2, 2], modules)
+        rows, weights = 2 * 256, 4 * 64 * 64 + 2 * 64 * 128
+        products = 2 * rows * weights + 4 * rows * 256 * 64
+        self.assertTrue(products < layer.work() < 4 * products, layer.work() / products)
+        self.assertTrue(all(each.training for each in encoder.modules()), "flags are as they were")
+        self.assertEqual(encoder.layers[0].self_attn.dropout, 0.5)
+
+    def test_recurrent_layers_count_as_their_products(self):
+        """Some versions of torch execute one as one operator."""
+        from oplat.mmt.parser import record
+
+        lstm = record(torch.nn.LSTM(32, 64), [200, 3, 32]).root
+        products = 2 * 600 * 4 * 64 * (32 + 64)
+        self.assertTrue(products <= lstm.work() < 10 * products, lstm.work() / products)
+
+    def test_a_table_that_is_looked_up_is_not_read_whole(self):
+        from oplat.mmt.parser import record
+
+        self.assertLess(record(torch.nn.Embedding(100_000, 8), [1, 4]).root.work(), 100_000)
 
 
 @unittest.skipUnless(torch and HAS_MNN, "torch or MNN is not installed")
