@@ -3,7 +3,7 @@
 """Counts the test cases behind CTest's entries: summary.py JUNIT_FILE
 
 An entry is a suite: a GoogleTest program, a runner that ends with `N passed, N failed, N skipped`,
-or a program that is one test. Prints the total as one such line.
+tests of Python's unittest, or a program that is one test. Prints the total as one such line.
 """
 import re
 import sys
@@ -16,6 +16,7 @@ GTEST = {
     "failed": re.compile(r"^\[  FAILED  \] (\d+) tests?", flags=re.MULTILINE),
     "skipped": re.compile(r"^\[  SKIPPED \] (\d+) tests?", flags=re.MULTILINE),
 }
+UNITTEST = re.compile(r"^Ran (\d+) tests? in \S+\n\n(?:OK|FAILED)(?: \((.*)\))?$", flags=re.MULTILINE)
 
 
 def counts_of(status, output):
@@ -25,6 +26,11 @@ def counts_of(status, output):
     elif GTEST["passed"].search(output):
         counts = [int(found[1]) if (found := GTEST[kind].search(output)) else 0
                   for kind in ("passed", "failed", "skipped")]
+    elif runs := UNITTEST.findall(output):
+        count, words = runs[-1]
+        said = {name: int(number) for name, number in re.findall(r"(?:^|, )([a-z ]+)=(\d+)", words)}
+        failed, skipped = said.get("failures", 0) + said.get("errors", 0), said.get("skipped", 0)
+        counts = [max(0, int(count) - failed - skipped), failed, skipped]
     else:
         counts = [0, 0, 0]
         counts[{"run": 0, "fail": 1}.get(status, 2)] = 1
