@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """oplat.compat.install(): programs written for other systems run as they are, in processes of their
 own."""
+import importlib.util
 import json
 import os
 import shutil
@@ -266,6 +267,18 @@ class TinyNas(Folder):
         self.assertIn("no row of Depthwise", str(caught[0].message))
         with self.assertRaisesRegex(oplat.InputError, "lists no convolution"):
             predictor(Net())
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "torch is not installed")
+    def test_modules_are_measured_on_this_machine(self):
+        import torch
+        from oplat.compat.tinynas import RobustGpuPredictor
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            seconds = RobustGpuPredictor(2, [8, 16], None, budget="5s")(torch.nn.Conv2d(3, 4, 3))
+        self.assertTrue(0 < seconds < 1, seconds)
+        with self.assertRaisesRegex(oplat.InputError, r"Linear on \[1, 3, 8, 8\] cannot be exported"):
+            RobustGpuPredictor(1, 8, None)(torch.nn.Linear(7, 7))
 
     def test_what_cannot_be_answered_is_said(self):
         from oplat.compat.tinynas import RobustGpuPredictor

@@ -197,6 +197,18 @@ class MeasureTest(unittest.TestCase):
         self.assertIn("roofline", by_roofline.coverage)
         self.assertTrue(0 < by_roofline.lo < by_roofline.ms < by_roofline.hi)
 
+    @unittest.skipUnless(IS_WHEEL and "OPLAT_MNN_PYTHON" in os.environ, "the whole wheel is tested with MNN")
+    def test_with_mnn(self):
+        """By an interpreter that has MNN and not oplat: what it runs lies in the wheel."""
+        from oplat.mmt import meter, operators
+
+        model = network(scratch() / "mnn.onnx")
+        self.assertIn("mnn:Convolution", " ".join(kernel.key for kernel in oplat.plan(model, runtime="mnn").kernels))
+        converted = scratch() / "net.mnn"
+        operators.mnn_tool("convert", model, converted)
+        times = meter.get_latency(converted, 5, verbose=False)
+        self.assertTrue(0 < times["Min"] <= times["Avg"] <= times["Max"], times)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -75,7 +75,7 @@ class Engine:
         self.version = MNN.version()
         # MNN does not say what it was built from
         with open(sys.modules["_mnncengine"].__file__, "rb") as file:
-            self.build = hashlib.file_digest(file, "blake2b").hexdigest()[:12]
+            self.build = hashlib.blake2b(file.read()).hexdigest()[:12]
 
     def convert(self, source_format, source, target, external=True):
         """Writes `target` (.mnn or .json, by its suffix), with weights in a file NAME.weight next
