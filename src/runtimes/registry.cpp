@@ -15,7 +15,8 @@ namespace {
 /// What a 90 % interval needs to hold networks like those of a page of docs/results: the ceil((n +
 /// 1) * 0.9)-th smallest of n |log(predicted / measured)|, nothing fitted, over 1.645, the normal
 /// distribution's 95 % quantile. For up to 18 networks that is the largest of them.
-/// mnn.md, 1 thread: 14 networks, the largest 0.201 (efficientnet_b0).
+/// MNN, 1 thread: 14 networks, the largest 0.201 (efficientnet_b0), of a first, short measurement.
+/// Later ones (mnn.md) found 0.061 and 0.045, hot rows on Zen 4 0.131 (experiments-workers.md).
 constexpr double kMnnSd = 0.201 / 1.645;
 /// 2 threads: 14 networks on each of two machines, Zen 5 (mnn-2-threads.md) and Zen 4
 /// (experiments-workers.md). The 27th of 28 is 0.240, shufflenet_v2_x1_0 on Zen 4.

@@ -20,7 +20,7 @@ table::Setting setting(const std::string& runtime, std::int64_t threads,
 TEST(SumErrorTest, IsThatOfTheSettingInWhichNetworksWereCompared) {
   const KnownSumError one = sum_error(setting("mnn", 1));
   EXPECT_TRUE(one.compared);
-  // 90 % of an interval of 0.201 either way (docs/results/mnn.md).
+  // 90 % of an interval of 0.201 either way.
   EXPECT_NEAR(std::erf(0.201 / one.sd_log / std::sqrt(2.0)), 0.9, 0.001);
   EXPECT_EQ(sum_error(setting("mnn", 1, {{"memory", "normal"}, {"affinity", "0"}})).sd_log,
             one.sd_log);
