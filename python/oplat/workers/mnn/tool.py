@@ -7,6 +7,7 @@
 `meter` prints {"runs": [ms, ...]}. Errors are one line on standard error and exit status 1.
 """
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -19,6 +20,7 @@ from .worker import WARM_UP_RUNS, input_types, session_config
 
 def convert(source, target):
     Engine().convert("ONNX", Path(source), Path(target), external=False)
+    return ""
 
 
 def meter(threads, precision, times, model):
@@ -37,15 +39,19 @@ def meter(threads, precision, times, model):
         runs.append((time.perf_counter_ns() - begin) / 1e6)
         if status:
             raise WorkerError("runtime", f"{model}: MNN's run {number} ends with status {status}")
-    print(json.dumps({"runs": runs[WARM_UP_RUNS:]}))
+    return json.dumps({"runs": runs[WARM_UP_RUNS:]})
 
 
 def main(arguments):
     tasks = {"convert": (convert, 2), "meter": (meter, 4)}
     if not arguments or arguments[0] not in tasks or len(arguments) - 1 != tasks[arguments[0]][1]:
         sys.exit(__doc__)
+    # MNN prints when it likes, at its end, too: standard output is only the answer's.
+    answer = os.dup(1)
+    os.dup2(2, 1)
     try:
-        tasks[arguments[0]][0](*arguments[1:])
+        text = tasks[arguments[0]][0](*arguments[1:])
+        os.write(answer, text.encode())
     except (Refusal, WorkerError, RuntimeError) as error:
         sys.exit(" ".join(str(error).split()))
 
