@@ -64,9 +64,10 @@ std::string_view family_of(std::string_view slice);
 /// finite.
 std::optional<Description> describe(const Key& key, const Catalogue& catalogue);
 
-/// What the numbers of a two-dimensional convolution are. Channels in: as a share of those out,
-/// since networks widen in steps; as they are where an image (at most 4 channels) comes in, which
-/// is a slice of its own, and missing from a depthwise convolution, another slice.
+/// What the numbers of a convolution are. Channels in: as a share of those out, since networks
+/// widen in steps; as they are where an image (at most 4 channels) comes in, which is a slice of
+/// its own, and missing from a depthwise convolution, another slice. Volumes, which have slices of
+/// their own, too, count depth times height as height.
 enum ConvolutionNumber : std::size_t {
   kConvBatch,
   kConvHeight,

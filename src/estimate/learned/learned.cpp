@@ -173,8 +173,9 @@ class Learned final : public Estimator {
       if (state > 0 && !fitted_->reuse_bytes[state]) continue;
       ir::Description asked = *description;
       append_state(asked, state);
-      const auto learned = fitted_->model.answer(asked, profile_);
+      auto learned = fitted_->model.answer(asked, profile_);
       if (!learned) return answer_of_relatives(query, *description, states);
+      if (learned->outside > 0) temper(*learned, query.key, description->work, state);
       answers.push_back({estimate_of(*learned), learned->outside, state});
       points.push_back({fitted_->reuse_bytes[state].value_or(1), answers.back().estimate.median_ns,
                         answers.back().estimate.sd_log});
@@ -205,6 +206,19 @@ class Learned final : public Estimator {
     }
     return estimate;
   }
+  /// Far beyond the few rows of its slice a kernel is known no better than one without any: what
+  /// relatives say counts then, by its precision.
+  void temper(LearnedAnswer& answer, std::string_view key, const ir::Work& work,
+              std::size_t state) const {
+    if (!relatives_ || !has_relatives(key)) return;
+    const auto kin = relatives_->answer(operator_of(key), work, state);
+    if (!kin || !(kin->sd_log < answer.sd_log)) return;
+    const double own = 1 / (answer.sd_log * answer.sd_log);
+    const double theirs = 1 / (kin->sd_log * kin->sd_log);
+    answer.log_ns = (own * answer.log_ns + theirs * kin->log_ns) / (own + theirs);
+    answer.sd_log = kin->sd_log;
+  }
+
   /// Of a kernel whose slice has no row.
   std::optional<Estimate> answer_of_relatives(const Query& query,
                                               const ir::Description& description,

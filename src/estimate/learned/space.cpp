@@ -162,7 +162,32 @@ Space Space::learn(std::span<const ir::Description> rows) {
     }
     space.add(text, std::move(slice));
   }
+  space.join_reaches();
   return space;
+}
+
+void Space::join_reaches() {
+  std::map<std::pair<std::uint32_t, std::string_view>, std::vector<Slice::Reach>> of_kinds;
+  const auto kind = [](const auto& entry) {
+    return std::pair(entry.second.family, kind_of(entry.first));
+  };
+  for (auto& entry : slices_) {
+    Slice& slice = entry.second;
+    slice.reach.clear();
+    for (const Slice::Axis& axis : slice.axes) slice.reach.push_back({axis.low, axis.high});
+    if (!slice.aligned) continue;
+    const auto [at, first] = of_kinds.emplace(kind(entry), slice.reach);
+    // Aligned slices have the same axes; those of an untrusted fit may not.
+    for (std::size_t i = 0; !first && i < std::min(at->second.size(), slice.reach.size()); ++i) {
+      at->second[i].low = std::min(at->second[i].low, slice.reach[i].low);
+      at->second[i].high = std::max(at->second[i].high, slice.reach[i].high);
+    }
+  }
+  for (auto& entry : slices_) {
+    if (!entry.second.aligned) continue;
+    const std::vector<Slice::Reach>& joined = of_kinds.at(kind(entry));
+    if (joined.size() == entry.second.reach.size()) entry.second.reach = joined;
+  }
 }
 
 void Space::add(const std::string& text, Slice slice) {
@@ -212,7 +237,8 @@ std::vector<Beyond> Space::beyond(const ir::Description& description) const {
       all.push_back(
           {number, description.numbers[number], number_at(low), number_at(high), doublings});
   };
-  for (const Slice::Axis& axis : slice->axes) add(axis.number, axis.low, axis.high);
+  for (std::size_t i = 0; i < slice->axes.size(); ++i)
+    add(slice->axes[i].number, slice->reach[i].low, slice->reach[i].high);
   for (const Slice::Same& each : slice->same) {
     const double usual = coordinate(each.as ? description.numbers[*each.as] : each.value);
     add(each.number, usual, usual);
@@ -232,14 +258,16 @@ std::optional<Point> Space::place(const ir::Description& description) const {
   point.relative = home.relative;
   point.strange = home.relative || !slice->holds(description.numbers);
   for (std::size_t i = 0; i < slice->axes.size(); ++i) {
-    const Slice::Axis& axis = slice->axes[i];
-    point.at[i] = coordinate(description.numbers[axis.number]);
-    point.outside += doublings_beyond(point.at[i], axis.low, axis.high);
+    const Slice::Reach& reach = slice->reach[i];
+    point.at[i] = coordinate(description.numbers[slice->axes[i].number]);
+    point.outside = std::hypot(point.outside, doublings_beyond(point.at[i], reach.low, reach.high));
   }
   for (std::size_t i = 0; point.strange && i < slice->same.size(); ++i) {
     const Slice::Same& each = slice->same[i];
     const double usual = coordinate(each.as ? description.numbers[*each.as] : each.value);
-    point.outside += doublings_beyond(coordinate(description.numbers[each.number]), usual, usual);
+    point.outside =
+        std::hypot(point.outside,
+                   doublings_beyond(coordinate(description.numbers[each.number]), usual, usual));
   }
   point.outside = std::min(point.outside, kMaxOutside);
   return point;
@@ -308,6 +336,7 @@ std::optional<Space> Space::load(std::string_view text) {
       return std::nullopt;
     space.add(line.substr(tab + 1), std::move(slice));
   }
+  space.join_reaches();
   return space;
 }
 

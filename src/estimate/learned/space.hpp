@@ -29,8 +29,9 @@ struct Point {
   /// Differs from every row in what all rows have in common, so that nothing measured stands next
   /// to it.
   bool strange = false;
-  /// How far it lies beyond the least and the largest number that any row of the slice has, in
-  /// doublings, over all axes.
+  /// How far it lies beyond the least and the largest number that any row has, in doublings: the
+  /// distance over all axes. Rows are those of the slice, and where the catalogue says what numbers
+  /// mean those of its kind, whatever is fused (docs/adr/0069).
   double outside = 0;
 };
 
@@ -79,6 +80,12 @@ class Space {
       double high = 0;
     };
     std::vector<Axis> axes;
+    /// Of each axis the coordinates beyond which a place lies outside.
+    struct Reach {
+      double low = 0;
+      double high = 0;
+    };
+    std::vector<Reach> reach;
     bool aligned = false;
     /// Numbers that are on no axis: of one value in all rows, or always what an earlier number is.
     struct Same {
@@ -92,6 +99,8 @@ class Space {
     [[nodiscard]] bool holds(const std::vector<double>& numbers_of) const;
   };
   void add(const std::string& text, Slice slice);
+  /// Sets the slices' reach, once all are there.
+  void join_reaches();
   /// The slice of a description, or another that its numbers have a place in; nullptr if there
   /// is none.
   struct Home {

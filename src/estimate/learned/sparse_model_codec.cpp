@@ -11,8 +11,8 @@
 namespace oplat::estimate {
 namespace {
 
-/// Fits of before describe kernels by other numbers (docs/adr/0060, 0063, 0067).
-constexpr ModelFormat kSparseFormat{"oplat.sparse", 8, "sparse fit"};
+/// Fits of before describe kernels by other numbers (docs/adr/0060, 0063, 0067, 0069).
+constexpr ModelFormat kSparseFormat{"oplat.sparse", 9, "sparse fit"};
 
 tl::unexpected<Error> broken_sparse(std::string_view what) {
   return fail(kSparseFormat.broken(what));

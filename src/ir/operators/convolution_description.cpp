@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Numbers of convolutions of images and signals.
+/// Numbers of convolutions of images, signals and volumes.
 #include "ir/operators/convolution_description.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 constexpr double kImageChannels = 4;
 
 /// Along the height and the width of an image. A signal is an image of one row, as the runtimes'
-/// libraries take it.
+/// libraries take it; a volume is an image of all its rows, with sums as long and results as many.
 struct Along {
   double height = 1;
   double width = 1;
@@ -25,6 +25,9 @@ struct Along {
 Along along(const Key& key, std::string_view name, double other) {
   const auto list = integers(key, name);
   if (list && list->size() == 1) return {other, static_cast<double>(list->front())};
+  if (list && list->size() == 3)
+    return {static_cast<double>((*list)[0]) * static_cast<double>((*list)[1]),
+            static_cast<double>((*list)[2])};
   if (!list || list->size() != 2) return {other, other};
   return {static_cast<double>((*list)[0]), static_cast<double>((*list)[1])};
 }
@@ -94,32 +97,38 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   const TensorEntry* w = key.operand(weights);
   const TensorEntry* y = key.result(0);
   const auto dimensions = rank(x);
-  if ((dimensions != 3U && dimensions != 4U) || rank(w) != dimensions || rank(y) != dimensions)
+  if (!dimensions || *dimensions < 3U || *dimensions > 5U || rank(w) != dimensions ||
+      rank(y) != dimensions)
     return std::nullopt;
   const bool signal = dimensions == 3U;
+  const bool volume = dimensions == 5U;
   const int channel = channels_last ? static_cast<int>(*dimensions) - 1 : 1;
   const int height = channels_last ? 1 : 2;
   const int filter_channel = filters_last ? static_cast<int>(*dimensions) - 1 : 1;
   const int filter_height = filters_last ? 1 : 2;
-  const int to_width = signal ? 0 : 1;
-  const auto height_of = [&](const TensorEntry* tensor, int at) {
-    return signal ? std::optional<std::int64_t>(1) : dim(tensor, at);
+  const int to_width = static_cast<int>(*dimensions) - 3;
+  const auto height_of = [&](const TensorEntry* tensor, int at) -> std::optional<double> {
+    if (signal) return 1;
+    const auto first = dim(tensor, at);
+    const auto second = volume ? dim(tensor, at + 1) : 1;
+    if (!first || !second || *first < 1 || *second < 1) return std::nullopt;
+    return static_cast<double>(*first) * static_cast<double>(*second);
   };
   double sizes[11];
-  const std::optional<std::int64_t> dims[] = {dim(x, 0),
-                                              dim(x, channel),
-                                              height_of(x, height),
-                                              dim(x, height + to_width),
-                                              dim(y, channel),
-                                              height_of(y, height),
-                                              dim(y, height + to_width),
-                                              dim(w, filter_channel),
-                                              height_of(w, filter_height),
-                                              dim(w, filter_height + to_width),
-                                              integer(key, "group").value_or(1)};
+  const std::optional<double> dims[] = {dim(x, 0),
+                                        dim(x, channel),
+                                        height_of(x, height),
+                                        dim(x, height + to_width),
+                                        dim(y, channel),
+                                        height_of(y, height),
+                                        dim(y, height + to_width),
+                                        dim(w, filter_channel),
+                                        height_of(w, filter_height),
+                                        dim(w, filter_height + to_width),
+                                        integer(key, "group").value_or(1)};
   for (std::size_t i = 0; i < std::size(dims); ++i) {
     if (!dims[i] || *dims[i] < 1) return std::nullopt;
-    sizes[i] = static_cast<double>(*dims[i]);
+    sizes[i] = *dims[i];
   }
   const auto& [batch, in_c, in_h, in_w, out_c, out_h, out_w, filter_c, kernel_h, kernel_w, group] =
       sizes;
@@ -138,7 +147,8 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   }
 
   Description d;
-  d.slice = slice_of(key, depthwise   ? "depthwise"
+  d.slice = slice_of(key, volume      ? "volume"
+                          : depthwise ? "depthwise"
                           : image     ? "image"
                           : group > 1 ? "grouped"
                                       : "dense");
@@ -148,23 +158,28 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   d.numbers[kConvHeight] = in_h;
   d.numbers[kConvAspect] = in_w / in_h;
   d.numbers[kConvOutChannels] = out_c;
-  d.numbers[kConvInChannels] = depthwise ? out_c / in_c : image ? in_c : in_c / out_c;
+  d.numbers[kConvInChannels] = depthwise && !volume ? out_c / in_c
+                               : image && !volume   ? in_c
+                                                    : in_c / out_c;
   d.numbers[kConvKernel] = kernel_h;
   d.numbers[kConvKernelAspect] = kernel_w / kernel_h;
+  const bool by_width = signal || volume;
   d.numbers[kConvStride] = signal ? stride.width : stride.height;
   d.numbers[kConvDilation] = signal ? dilation.width : dilation.height;
   // 0 if the padding keeps the size, so that kernels of different sizes differ in one number alone.
-  const double padding = pads && !pads->empty() ? static_cast<double>(pads->front()) : 0;
-  const bool keeps_size = signal ? std::abs(out_w * stride.width - in_w) < stride.width
-                                 : std::abs(out_h * stride.height - in_h) < stride.height;
-  const double reach = signal ? dilation.width * (kernel_w - 1) : dilation.height * (kernel_h - 1);
+  const double padding =
+      !pads || pads->empty() ? 0 : static_cast<double>(volume ? pads->back() : pads->front());
+  const bool keeps_size = by_width ? std::abs(out_w * stride.width - in_w) < stride.width
+                                   : std::abs(out_h * stride.height - in_h) < stride.height;
+  const double reach =
+      by_width ? dilation.width * (kernel_w - 1) : dilation.height * (kernel_h - 1);
   d.numbers[kConvPad] = keeps_size ? 0 : padding - std::floor(reach / 2);
-  d.numbers[kConvGroup] = depthwise ? 1 : group;
+  d.numbers[kConvGroup] = depthwise && !volume ? 1 : group;
   d.numbers[kConvResidual] = activations > 1 ? 2 : 1;
   d.contraction = Contraction{group,         batch,    filter_c,
                               out_c / group, out_h,    out_w,
                               kernel_h,      kernel_w, signal ? stride.width : stride.height};
-  if (key.domain == kNchwc && !signal) {
+  if (key.domain == kNchwc && dimensions == 4U) {
     // Blocked convolutions pass over what lies in the padding (SNCHWC kernels of MLAS).
     const Along before = pads && pads->size() == 4 ? Along{static_cast<double>((*pads)[0]),
                                                            static_cast<double>((*pads)[1])}
@@ -196,9 +211,13 @@ std::string_view number_name(const Description& description, std::size_t number)
                                                 "inputs"};
   static_assert(std::size(kNames) == kConvolutionNumbers);
   if (!description.aligned || number >= std::size(kNames)) return {};
-  return number == kConvInChannels && description.slice.find(" image") != std::string::npos
-             ? "channels in"
-             : kNames[number];
+  const auto is = [&](std::string_view kind) {
+    return description.slice.find(kind) != std::string::npos;
+  };
+  if (is(" image") && number == kConvInChannels) return "channels in";
+  if (is(" volume") && number == kConvHeight) return "depth times height";
+  if (is(" volume") && number == kConvKernel) return "kernel depth times height";
+  return kNames[number];
 }
 
 }  // namespace oplat::ir

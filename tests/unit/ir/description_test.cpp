@@ -270,6 +270,41 @@ TEST(Description, ASignalIsAnImageOfOneRow) {
   EXPECT_EQ(signal->contraction->share_inside, 1) << "such convolutions compute with the padding";
 }
 
+TEST(Description, AVolumeIsAnImageOfAllItsRows) {
+  const auto volume = described(
+      "com.microsoft:FusedConv/1{activation=Relu,dilations=[1,1,1],group=1,kernel_shape=[3,3,3],"
+      "pads=[1,1,1,1,1,1],strides=[1,2,2]}(f32[2,16,8,28,14],f32c[32,16,3,3,3],f32c[32])->"
+      "(f32[2,32,8,14,7])");
+  ASSERT_TRUE(volume && volume->contraction);
+  EXPECT_TRUE(volume->aligned);
+  EXPECT_NE(volume->slice.find(" volume Relu"), std::string::npos) << volume->slice;
+  EXPECT_EQ(volume->numbers[kConvHeight], 8 * 28);
+  EXPECT_EQ(volume->numbers[kConvAspect], 14.0 / (8 * 28));
+  EXPECT_EQ(volume->numbers[kConvKernel], 9);
+  EXPECT_EQ(volume->numbers[kConvKernelAspect], 3.0 / 9);
+  EXPECT_EQ(volume->numbers[kConvStride], 2);
+  EXPECT_EQ(volume->numbers[kConvInChannels], 0.5);
+  EXPECT_EQ(volume->numbers[kConvPad], 0) << "it keeps the size";
+  EXPECT_EQ(volume->contraction->out_h, 8 * 14);
+  EXPECT_EQ(volume->contraction->kernel_h, 9);
+  EXPECT_EQ(number_name(*volume, kConvHeight), "depth times height");
+  // Few channels, and a channel a group: of the same kind.
+  for (const char* text :
+       {"Conv/11{dilations=[1,1,1],group=1,kernel_shape=[1,1,1],pads=[0,0,0,0,0,0],strides=[1,1,1]}"
+        "(f32[1,3,8,28,28],f32c[8,3,1,1,1])->(f32[1,8,8,28,28])",
+        "Conv/11{dilations=[1,1,1],group=8,kernel_shape=[3,1,1],pads=[1,0,0,1,0,0],strides=[1,1,1]}"
+        "(f32[1,8,8,28,28],f32c[8,1,3,1,1])->(f32[1,8,8,28,28])"}) {
+    const auto other = described(text);
+    ASSERT_TRUE(other) << text;
+    EXPECT_NE(other->slice.find(":Conv volume"), std::string::npos) << other->slice;
+  }
+  EXPECT_EQ(described("Conv/11{group=1}(f32[1,3,0,28,28],f32c[8,3,1,1,1])->(f32[1,8,0,28,28])")
+                .value()
+                .aligned,
+            false)
+      << "an empty one has no place";
+}
+
 /// deeplab's: of three rows of taps 36 places apart, one lies in an image of 16.
 TEST(Description, ABlockedConvolutionLeavesThePaddingOut) {
   const auto dilated = described(

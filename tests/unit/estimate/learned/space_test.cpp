@@ -74,11 +74,36 @@ TEST(SpaceTest, BeyondTheRowsTheSpreadGrowsByTheDoubling) {
   EXPECT_EQ(outside(20, 2), 0) << "between";
   EXPECT_NEAR(outside(64, 3), 1, 1e-12);
   EXPECT_NEAR(outside(2, 3), 2, 1e-12);
-  EXPECT_NEAR(outside(128, 6), 3, 1e-12) << "over all axes";
+  EXPECT_NEAR(outside(128, 6), std::sqrt(5), 1e-12) << "the distance over both axes";
   const auto far = space.place(described("s", {64, 3})).value();
   EXPECT_NEAR(spread_at(far, 0.1), std::hypot(0.1, 0.35), 1e-12);
   EXPECT_EQ(spread_at(space.place(described("s", {20, 2})).value(), 0.1), 0.1);
   EXPECT_EQ(Space::load(space.save())->place(described("s", {128, 6}))->outside, outside(128, 6));
+}
+
+ir::Description aligned(const std::string& slice, std::vector<double> numbers) {
+  ir::Description made = described(slice, std::move(numbers));
+  made.aligned = true;
+  return made;
+}
+
+TEST(SpaceTest, WhatIsFusedReachesAsFarAsItsKind) {
+  const Space space = Space::learn(std::vector{
+      aligned("Conv direct Relu", {8, 1}), aligned("Conv direct Relu", {64, 3}),
+      aligned("FusedConv direct HardSwish", {320, 3}), aligned("Conv depthwise Relu", {512, 5}),
+      aligned("QLinearConv direct", {1024, 7})});
+  const auto outside = [&](const std::string& slice, double first, double second) {
+    return space.place(aligned(slice, {first, second}))->outside;
+  };
+  EXPECT_EQ(outside("FusedConv direct HardSwish", 16, 1), 0) << "rows with Relu reach there";
+  EXPECT_EQ(outside("Conv direct Relu", 300, 2), 0);
+  EXPECT_NEAR(outside("FusedConv direct HardSwish", 640, 3), 1, 1e-12);
+  EXPECT_NEAR(outside("Conv depthwise Relu", 256, 5), 1, 1e-12) << "another kind";
+  EXPECT_NEAR(outside("QLinearConv direct", 512, 7), 1, 1e-12) << "another operator";
+  EXPECT_EQ(space.beyond(aligned("FusedConv direct HardSwish", {640, 3})).at(0).high, 320);
+  const auto again = Space::load(space.save());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->place(aligned("FusedConv direct HardSwish", {16, 1}))->outside, 0);
 }
 
 TEST(SpaceTest, SaysWhichNumbersLieBeyond) {
