@@ -2,6 +2,7 @@
 /// The link of the chain: from the rows of a table to a fit in it, and from there to answers.
 #include "estimate/learned.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -184,6 +185,51 @@ TEST_F(LearnedTest, AccuracyTellsCacheStatesApart) {
   EXPECT_EQ(random.unanswered, 0);
   EXPECT_LT(random.lines.front().mape, 0.4)
       << "taken for one row, hot would come out 73 % too long and cold 42 % too short";
+}
+
+/// Operators that take 0.8 ns an element, each with rows of many sizes, and a pool with a single
+/// small one.
+TEST(LearnedBeyondTest, FarBeyondASingleRowItIsNoLessSureThanRelatives) {
+  test::SmallTable small;
+  const auto unary = [](const std::string& op, int size) {
+    return op + "/6{}(f32[1," + std::to_string(size) + "])->(&0)";
+  };
+  const auto pool = [](int channels, int size) {
+    return fmt::format(
+        "com.microsoft.nchwc:AveragePool/1@block=16{{ceil_mode=0,count_include_pad=1,dilations=[1,"
+        "1],kernel_shape=[2,2],pads=[0,0,0,0],strides=[2,2]}}(f32[1,{},{},{}])->(f32[1,{},{},{}])",
+        channels, size, size, channels, size / 2, size / 2);
+  };
+  const auto ns = [](int elements) { return 500 + 0.8 * elements; };
+  must(small.table().transaction([&]() -> Status {
+    const auto put = [&](const std::string& key, int elements) {
+      small.row(small.device(), small.setting(), key, std::nullopt, test::timing(ns(elements)));
+    };
+    for (const char* op : {"Relu", "Sigmoid", "Tanh", "Exp", "Sqrt", "Neg", "Abs"}) {
+      for (int size = 256; size <= 1 << 20; size *= 2) put(unary(op, size), size);
+    }
+    put(pool(16, 4), 16 * 4 * 4);
+    return {};
+  }));
+  const RowSource source{
+      &small.table(), small.device(), {small.setting()}, std::nullopt, &compat::catalogue()};
+  LearnRequest request;
+  request.threads = 1;
+  request.effort = 0.1;
+  const LearnedFit fit = must(learn(source, request));
+  for (const table::Fit& one : fit.fits)
+    must(small.table().put_fit(small.device(), small.setting(), one));
+  const auto ask = [&](const std::string& of) {
+    const Query query{of, std::nullopt};
+    std::optional<Estimate> answer;
+    must(estimate_all(must(make_chain(source, {})), {&query, 1}, {&answer, 1}));
+    return answer.value();
+  };
+  const Estimate far = ask(pool(128, 128));  // ten doublings from its row, a spread of 2.8
+  EXPECT_LT(far.sd_log, 1.5);
+  EXPECT_GT(far.sd_log, 0.1);
+  EXPECT_NEAR(std::log(far.median_ns / ns(128 * 128 * 128)), 0, 2 * far.sd_log);
+  EXPECT_LT(ask(unary("Relu", 3 << 18)).sd_log, far.sd_log) << "between its own rows";
 }
 
 TEST(SplitTest, WordsAreChecked) {
