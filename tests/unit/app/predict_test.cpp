@@ -93,7 +93,7 @@ TEST_F(PredictTest, TheIntervalIsOfTheAskedLevel) {
 
 TEST_F(PredictTest, TheIntervalHoldsWhatNetworksOfTheRuntimeMissedOfTheirSums) {
   test::SmallTable& small = made_.small();
-  for (const std::int64_t threads : {1, 2}) {
+  for (const std::int64_t threads : {1, 4}) {
     const table::Setting setting = test::setting_of(threads, "mnn");
     small.row(made_.device(), small.setting(setting), test::kCopy1000, std::nullopt,
               test::timing(3000));
