@@ -135,8 +135,8 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   const Along stride = along(key, "strides", 1);
   const Along dilation = along(key, "dilations", 1);
   const auto pads = integers(key, "pads");
-  const bool depthwise = group > 1 && filter_c == 1 && group == in_c;
-  const bool image = !depthwise && filter_c <= kImageChannels && group == 1;
+  const bool depthwise = !volume && group > 1 && filter_c == 1 && group == in_c;
+  const bool image = !volume && filter_c <= kImageChannels && group == 1;
 
   // A convolution reads its operand, its weights, and a residual to be added; biases and scales are
   // constants.
@@ -158,9 +158,7 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   d.numbers[kConvHeight] = in_h;
   d.numbers[kConvAspect] = in_w / in_h;
   d.numbers[kConvOutChannels] = out_c;
-  d.numbers[kConvInChannels] = depthwise && !volume ? out_c / in_c
-                               : image && !volume   ? in_c
-                                                    : in_c / out_c;
+  d.numbers[kConvInChannels] = depthwise ? out_c / in_c : image ? in_c : in_c / out_c;
   d.numbers[kConvKernel] = kernel_h;
   d.numbers[kConvKernelAspect] = kernel_w / kernel_h;
   const bool by_width = signal || volume;
@@ -174,7 +172,7 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   const double reach =
       by_width ? dilation.width * (kernel_w - 1) : dilation.height * (kernel_h - 1);
   d.numbers[kConvPad] = keeps_size ? 0 : padding - std::floor(reach / 2);
-  d.numbers[kConvGroup] = depthwise && !volume ? 1 : group;
+  d.numbers[kConvGroup] = depthwise ? 1 : group;
   d.numbers[kConvResidual] = activations > 1 ? 2 : 1;
   d.contraction = Contraction{group,         batch,    filter_c,
                               out_c / group, out_h,    out_w,
