@@ -20,6 +20,7 @@
 #include "measure/references.hpp"
 #include "measure/row_store.hpp"
 #include "measure/schedule.hpp"
+#include "measure/shared_error.hpp"
 #include "measure/summary.hpp"
 
 namespace oplat::measure {
@@ -93,9 +94,9 @@ class CampaignRun {
   Result<bool> add_empty_call();   ///< false: what was known stands
   Result<bool> take_empty_call();  ///< likewise
   /// Makes sure that one timing had its core alone and at full clock, as far as possible in
-  /// kMaxSecondsOfLastEmptyCalls, and stores whether one had. `fastest_ns`: of the compute
-  /// reference in all blocks.
-  Status settle_empty_call(const std::optional<double>& fastest_ns);
+  /// kMaxSecondsOfLastEmptyCalls, and stores whether one had. `full_clock_ns`: of the compute
+  /// reference.
+  Status settle_empty_call(const std::optional<double>& full_clock_ns);
   Status store_campaign();
   Status passes();
   /// That of the next pass, and which rows can wait meanwhile.
@@ -166,6 +167,7 @@ void CampaignRun::mark_finished() {
         measure::assess(row.blocks, request_.stop, medians, row.seed());
     row.judge(assessment);
   }
+  if (!pass_level(rows_.all)) ask_for_blocks_at_full_clock(rows_.all, request_.stop, references_);
 }
 
 void CampaignRun::tell(Phase phase, const CampaignRow* row) {
@@ -448,6 +450,9 @@ std::optional<std::int64_t> CampaignRun::next_level() {
   if (level) return level;
   // What was forecast to take the rest of the budget took less.
   for (CampaignRow& row : rows_.all) row.can_wait = false;
+  const std::optional<std::int64_t> waiting = pass_level(rows_.all);
+  if (waiting || !ask_for_blocks_at_full_clock(rows_.all, request_.stop, references_))
+    return waiting;
   return pass_level(rows_.all);
 }
 
@@ -483,11 +488,11 @@ Status CampaignRun::passes() {
   return {};
 }
 
-Status CampaignRun::settle_empty_call(const std::optional<double>& fastest_ns) {
+Status CampaignRun::settle_empty_call(const std::optional<double>& full_clock_ns) {
   if (!campaign_.empty_call_ns || interrupted_) return {};
   // A neighbour on the core's other thread shows in the clock alone.
   const auto is_settled = [&] {
-    return empty_call_.alone && !is_at_lower_clock(empty_call_.alone_compute_ns, fastest_ns);
+    return empty_call_.alone && !is_at_lower_clock(empty_call_.alone_compute_ns, full_clock_ns);
   };
   const double begin = now();
   bool timed = false;
@@ -517,15 +522,9 @@ Status CampaignRun::settle_empty_call(const std::optional<double>& fastest_ns) {
 
 Status CampaignRun::finish() {
   tell(Phase::Finishing, nullptr);
-  std::optional<double> fastest;
-  for (const CampaignRow& row : rows_.all) {
-    const std::optional<double> of_row = fastest_compute_ns(row.blocks);
-    if (of_row) fastest = std::min(fastest.value_or(*of_row), *of_row);
-  }
-  OPLAT_CHECK(settle_empty_call(fastest));
+  OPLAT_CHECK(settle_empty_call(full_clock_ns(rows_.all)));
   pool_.discard();
-  SpreadOfBlocks spread(fastest);
-  for (const CampaignRow& row : rows_.all) spread.add_row(row.blocks);
+  const SpreadOfBlocks spread = spread_of(rows_.all);
   return table_.transaction([&]() -> Status {
     for (CampaignRow& row : rows_.all) {
       if (row.blocks.size() == 1) store_.set_single_sd_log(spread.sd_log(row.blocks.front()));

@@ -109,6 +109,41 @@ std::optional<double> fastest_compute_ns(std::span<const table::Block> blocks) {
   return fastest;
 }
 
+std::optional<double> usual_full_clock_ns(std::span<const double> readings) {
+  constexpr double kNear = 0.015;
+  constexpr double kLeastShare = 0.1;
+  std::vector<double> logs;
+  for (const double reading : readings) {
+    if (reading > 0 && std::isfinite(reading)) logs.push_back(std::log(reading));
+  }
+  if (logs.empty()) return std::nullopt;
+  std::sort(logs.begin(), logs.end());
+  struct Crowd {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+  std::vector<Crowd> about;  // each reading, in their order
+  std::size_t first = 0;
+  std::size_t last = 0;  // one past
+  std::size_t largest = 0;
+  for (const double log : logs) {
+    while (logs[first] < log - kNear) ++first;
+    while (last < logs.size() && logs[last] <= log + kNear) ++last;
+    about.push_back({first, last - first});
+    largest = std::max(largest, last - first);
+  }
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    const Crowd& crowd = about[i];
+    if (static_cast<double>(crowd.count) < kLeastShare * static_cast<double>(largest)) continue;
+    const auto begin = about.begin() + static_cast<std::ptrdiff_t>(crowd.first);
+    const bool is_peak =
+        std::all_of(begin, begin + static_cast<std::ptrdiff_t>(crowd.count),
+                    [&](const Crowd& other) { return other.count <= crowd.count; });
+    if (is_peak) return std::exp(logs[crowd.first + crowd.count / 2]);
+  }
+  return std::exp(logs.front());  // not reached: the largest crowd is a peak
+}
+
 bool is_at_lower_clock(const std::optional<double>& reference_compute_ns,
                        const std::optional<double>& fastest_ns) {
   constexpr double kSameClock = 1.03;
@@ -128,7 +163,7 @@ void SpreadOfBlocks::Pool::add(std::span<const double> logs, double centre,
 double SpreadOfBlocks::sd_log(const table::Block& block) const {
   constexpr double kMinDegrees = 5;
   constexpr double kMaxSdLog = 0.5;
-  Pool pool = is_at_lower_clock(block, fastest_compute_ns_) ? slow_ : at_clock_;
+  Pool pool = is_at_lower_clock(block, full_clock_ns_) ? slow_ : at_clock_;
   if (pool.degrees < kMinDegrees)
     pool = {at_clock_.squares + slow_.squares, at_clock_.degrees + slow_.degrees};
   if (pool.degrees < kMinDegrees) return kAssumedSdLog;
@@ -154,7 +189,7 @@ SpreadOfBlocks::Kinds SpreadOfBlocks::kinds_of(std::span<const table::Block> blo
   Kinds kinds;
   for (const table::Block& block : blocks) {
     if (!(block.value_ns > 0) || !std::isfinite(block.value_ns)) return {};
-    (is_at_lower_clock(block, fastest_compute_ns_) ? kinds.slow : kinds.at_clock)
+    (is_at_lower_clock(block, full_clock_ns_) ? kinds.slow : kinds.at_clock)
         .push_back(std::log(block.value_ns));
   }
   return kinds;

@@ -81,6 +81,12 @@ inline constexpr double kAssumedSdLog = 0.10;
 
 /// Of the compute reference in these blocks; std::nullopt if none was timed.
 std::optional<double> fastest_compute_ns(std::span<const table::Block> blocks);
+/// What the compute reference takes at full clock, from readings in ns of many blocks: the fastest
+/// value about which they crowd (within 1.5 %, at least a tenth as many as about any other). A
+/// clock moves by itself, by 2 to 4 % within a minute on a Zen 5 (docs/adr/0070), and the least of
+/// a thousand readings is one that hardly any block had. std::nullopt for none; readings <= 0 do
+/// not count.
+std::optional<double> usual_full_clock_ns(std::span<const double> readings);
 /// Whether the compute reference took 3 % longer than `fastest_ns`, the fastest of other blocks:
 /// the clock was lower, since the core or another one had other work. False where one is not known.
 bool is_at_lower_clock(const std::optional<double>& reference_compute_ns,
@@ -91,16 +97,16 @@ bool is_at_lower_clock(const table::Block& block, const std::optional<double>& f
 /// show its own spread, and on a machine with neighbours one block in ten may take 1.6 times as
 /// long.
 ///
-/// Blocks are of two kinds. Those at a lower clock than the campaign's fastest block are
+/// Blocks are of two kinds. Those at a lower clock than the campaign's full one are
 /// pooled by themselves, by their distance from the row's blocks at full clock where it has any.
 /// On a virtual machine with neighbours their spread was 40 %, and 10 % of the others
 /// (docs/adr/0046). Where the clock says nothing, both are alike.
 class SpreadOfBlocks {
  public:
-  /// `fastest_compute_ns`: of the compute reference in all blocks of the campaign; std::nullopt if
-  /// none was timed, and then there is one kind.
-  explicit SpreadOfBlocks(std::optional<double> fastest_compute_ns = std::nullopt)
-      : fastest_compute_ns_(fastest_compute_ns) {}
+  /// `full_clock_ns`: usual_full_clock_ns() of all blocks of the campaign; std::nullopt if no
+  /// reference was timed, and then there is one kind.
+  explicit SpreadOfBlocks(std::optional<double> full_clock_ns = std::nullopt)
+      : full_clock_ns_(full_clock_ns) {}
   /// A row of fewer than two blocks says nothing.
   void add_row(std::span<const table::Block> blocks);
   /// Of blocks of this kind: kAssumedSdLog to 0.5. Where fewer than five degrees of freedom tell,
@@ -126,7 +132,7 @@ class SpreadOfBlocks {
   /// Both empty if a time is not positive.
   [[nodiscard]] Kinds kinds_of(std::span<const table::Block> blocks) const;
 
-  std::optional<double> fastest_compute_ns_;
+  std::optional<double> full_clock_ns_;
   Pool at_clock_;
   Pool slow_;
   Pool offsets_;  ///< of a row's blocks at a lower clock from its others, a degree of freedom each

@@ -666,6 +666,37 @@ TEST(Campaign, DoesNotTrustARowOfWhichAllBlocksAreAtALowerClock) {
   EXPECT_THAT(rows.at({relu_key(1), false}).row.method.flags, ElementsAre("ci_not_reached"));
 }
 
+// Its budget is not over, and the neighbour may leave.
+TEST(Campaign, GoesOnWithSuchARowWhileTheNeighbourMayLeave) {
+  Bench bench(2, 0);
+  auto& kernel = bench.world.kernels.at(relu_key(1));
+  const double alone_ns = kernel.hot_ns;
+  bench.world.before_block = [&] {
+    const auto rows = bench.rows();
+    const auto row = rows.find({relu_key(1), false});
+    const bool has_neighbour =
+        row == rows.end() || bench.table->blocks_of(row->second.id)->size() < 6;
+    kernel.reference_compute_ns = has_neighbour ? 54e3 : 50e3;
+    kernel.hot_ns = (has_neighbour ? 1.5 : 1) * alone_ns;
+  };
+  const Summary summary = bench.run();
+  const auto rows = bench.rows();
+  const auto& row = rows.at({relu_key(1), false});
+  EXPECT_EQ(bench.table->blocks_of(row.id)->size(), 11);
+  EXPECT_EQ(timing(row).blocks, 5) << "those at full clock";
+  EXPECT_NEAR(timing(row).median_ns, alone_ns, 0.05 * alone_ns);
+  EXPECT_EQ(timing(rows.at({relu_key(0), false})).blocks, 5) << "nothing was wrong with it";
+  EXPECT_EQ(summary.kernels.wide, 0);
+}
+
+TEST(Campaign, GivesSuchARowUpAfterTwiceTheBlocks) {
+  Bench bench(2, 0);
+  bench.world.kernels.at(relu_key(1)).reference_compute_ns = 54e3;
+  EXPECT_EQ(bench.run().kernels.wide, 1);
+  EXPECT_EQ(timing(bench.rows().at({relu_key(1), false})).blocks, 10);
+  EXPECT_EQ(bench.run().blocks, 0) << "another run has nothing to do";
+}
+
 TEST(Campaign, SaysThatTheEmptyCallNeverHadItsCoreAlone) {
   Bench bench(2, 0);
   bench.world.steal_per_block = 20;
