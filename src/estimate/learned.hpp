@@ -22,7 +22,7 @@
 namespace oplat::estimate {
 
 /// Of the fit record in the table.
-inline constexpr std::string_view kLearnedFormat = "oplat.learned/10";
+inline constexpr std::string_view kLearnedFormat = "oplat.learned/11";
 
 /// Fewer rows teach nothing: learn() refuses them.
 inline constexpr std::size_t kMinRowsLearned = 30;
@@ -32,6 +32,12 @@ inline constexpr std::size_t kMinRowsLearned = 30;
 enum class Profile : std::uint8_t { Accurate, Fast };
 /// "accurate", "fast".
 std::optional<Profile> parse_profile(std::string_view text);
+
+/// Rows of the same device under another setting, which say something of its rows under this one.
+struct RelatedRows {
+  std::span<const ir::Description> descriptions;
+  std::span<const double> log_ns;  ///< of each, ln of the time in ns
+};
 
 struct LearnRequest {
   std::uint64_t seed = 1;
@@ -43,6 +49,9 @@ struct LearnRequest {
   /// Where all questions are known: what none of them needs is not learned. The answers to them are
   /// the same.
   std::span<const ir::Description> questions;
+  /// What sparse models (learned/sparse_model.hpp) also learn from, weighed by how alike the times
+  /// of both prove; learn() finds those of other numbers of threads by itself.
+  RelatedRows related;
   /// Steps done and in all; false stops with Code::Interrupted.
   std::function<bool(int done, int all)> progress;
   /// Rows that check_rows() faults are not learned from. Rows of unknown batch never are where it
@@ -64,8 +73,9 @@ struct LearnedFit {
   bool calibrated = false;
 };
 
-/// What the rows teach, for the fit record of their (device, setting). Code::Refused: too few rows.
-/// The same rows and seed give the same bytes.
+/// What the rows teach, for the fit record of their (device, setting). Rows under a setting that
+/// differs in the number of threads alone help, those of the setting with most of them. Code::
+/// Refused: too few rows of its own. The same rows and seed give the same bytes.
 Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request);
 
 /// How the bytes of a fit stand to those that learn() makes now.

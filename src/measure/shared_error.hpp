@@ -2,6 +2,7 @@
 /// The error that all blocks of a row share, over the rows of a campaign.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "measure/campaign_rows.hpp"

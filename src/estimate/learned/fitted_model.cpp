@@ -65,6 +65,7 @@ Result<bool> sparse_is_better(std::span<const ir::Description> rows, std::span<c
   }
   LearnRequest trial = request;
   trial.questions = {};
+  trial.related = {};  // they hold the kernels that are asked for
   trial.calibrate = false;
   trial.effort = kEffortOfTrial * request.effort;
   auto sparse = SparseModel::fit(rest, rest_ns, part_of(trial, 0, kTrialOfSparse));

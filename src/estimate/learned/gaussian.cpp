@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/random.hpp"
 
@@ -34,16 +36,50 @@ double mean_of(std::span<const double> y) {
   return y.empty() ? 0 : std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
 }
 
+/// Rows at random that a kernel is learned from. Of several settings: half of them of setting 0, a
+/// quarter of the same kernels in others as far as there are, so that it shows how alike they are.
+std::vector<std::size_t> rows_of_kernel(const Points& points, const Gaussian::Options& options) {
+  std::vector<std::size_t> rows(static_cast<std::size_t>(points.size()));
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const std::size_t most = options.rows_of_kernel;
+  if (rows.size() <= most) return rows;
+  base::Random random(options.seed);
+  base::shuffle(rows, random);
+  if (!points.settings.empty()) {
+    std::unordered_set<std::uint32_t> kernels;
+    std::unordered_set<std::size_t> first;
+    for (const std::size_t row : rows) {
+      if (first.size() >= most / 2 || points.settings[row] != 0) continue;
+      first.insert(row);
+      kernels.insert(points.kernels[row]);
+    }
+    const std::size_t with_same = first.size() + most / 4;
+    for (const std::size_t row : rows) {
+      if (first.size() >= with_same) break;
+      if (points.settings[row] != 0 && kernels.contains(points.kernels[row])) first.insert(row);
+    }
+    std::stable_partition(rows.begin(), rows.end(),
+                          [&](std::size_t row) { return first.contains(row); });
+  }
+  rows.resize(most);
+  return rows;
+}
+
+/// Of each row, those of the same kernel, itself included.
+std::vector<std::vector<std::size_t>> rows_of_kernels(const Points& points) {
+  const auto count = static_cast<std::size_t>(points.size());
+  std::vector<std::vector<std::size_t>> out(count);
+  std::unordered_map<std::uint32_t, std::vector<std::size_t>> rows;
+  for (std::size_t i = 0; i < points.kernels.size(); ++i) rows[points.kernels[i]].push_back(i);
+  for (std::size_t i = 0; i < count; ++i)
+    out[i] = points.kernels.empty() ? std::vector{i} : rows.at(points.kernels[i]);
+  return out;
+}
+
 }  // namespace
 
 Gaussian Gaussian::learn(const Points& points, std::span<const double> y, const Options& options) {
-  std::vector<std::size_t> rows(y.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  if (rows.size() > options.rows_of_kernel) {
-    base::Random random(options.seed);
-    base::shuffle(rows, random);
-    rows.resize(options.rows_of_kernel);
-  }
+  const std::vector<std::size_t> rows = rows_of_kernel(points, options);
   VectorXd some(static_cast<Index>(rows.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) some(static_cast<Index>(i)) = y[rows[i]];
   if (some.size() > 0) some.array() -= some.mean();
@@ -66,6 +102,7 @@ Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKe
   model.exact_ = y.size() <= options.max_exact;
   model.slices_ = points.slices;
   model.families_ = points.families;
+  model.settings_ = points.settings;
   model.at_ = points.at.cast<float>();
   const VectorXd deviations = deviations_of(y, model.mean_);
   if (options.leave_out) model.left_out_.resize(y.size());
@@ -74,22 +111,24 @@ Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKe
   } else {
     model.values_ = deviations;
   }
-  if (options.leave_out) model.leave_out();
+  if (options.leave_out) model.leave_out(points);
   return model;
 }
 
-void Gaussian::leave_out() {
+void Gaussian::leave_out(const Points& points) {
+  const std::vector<std::vector<std::size_t>> same = rows_of_kernels(points);
   std::vector<float> row(columns());
   for (std::size_t i = 0; i < rows(); ++i) {
     for (std::size_t d = 0; d < row.size(); ++d)
       row[d] = at_(static_cast<Index>(i), static_cast<Index>(d));
-    const Answer near = from_nearest(covariances(row, slices_[i], family(i)), nearest(), i);
+    const Answer near =
+        from_nearest(covariances(row, slices_[i], family(i), setting(i)), nearest(), same[i]);
     if (!exact_) left_out_[i].mean = near.mean;
     left_out_[i].sd = near.sd;
   }
 }
 
-/// The mean without row i is y_i - (K^-1 y)_i / (K^-1)_ii.
+/// The means without rows B are y_B - ((K^-1)_BB)^-1 (K^-1 y)_B.
 void Gaussian::fit_exact(const Points& points, const VectorXd& deviations, bool leave_out) {
   MatrixXd covariance = kernel_.between(points, points);
   covariance.diagonal().array() += kernel_.noise + kJitter;
@@ -102,14 +141,27 @@ void Gaussian::fit_exact(const Points& points, const VectorXd& deviations, bool 
   values_ = factor.solve(deviations);
   if (!leave_out) return;
   covariance = factor.matrixL();
-  const VectorXd diagonal = inverse_of_lower(covariance).colwise().squaredNorm();
-  for (Index i = 0; i < deviations.size(); ++i) {
-    left_out_[static_cast<std::size_t>(i)].mean = mean_ + deviations(i) - values_(i) / diagonal(i);
+  const MatrixXd inverse_lower = inverse_of_lower(covariance);
+  const std::vector<std::vector<std::size_t>> same = rows_of_kernels(points);
+  for (std::size_t i = 0; i < same.size(); ++i) {
+    const auto own =
+        static_cast<Index>(std::find(same[i].begin(), same[i].end(), i) - same[i].begin());
+    const auto n = static_cast<Index>(same[i].size());
+    MatrixXd inverse(n, n);
+    VectorXd value(n);
+    for (Index a = 0; a < n; ++a) {
+      const auto row = static_cast<Index>(same[i][static_cast<std::size_t>(a)]);
+      value(a) = values_(row);
+      for (Index b = 0; b <= a; ++b)
+        inverse(a, b) = inverse(b, a) = inverse_lower.col(row).dot(
+            inverse_lower.col(static_cast<Index>(same[i][static_cast<std::size_t>(b)])));
+    }
+    left_out_[i].mean = mean_ + deviations(static_cast<Index>(i)) - inverse.llt().solve(value)(own);
   }
 }
 
-VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice,
-                               std::uint32_t family) const {
+VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice, std::uint32_t family,
+                               std::uint32_t setting) const {
   const auto n = static_cast<Index>(rows());
   std::array<Eigen::ArrayXf, SmoothKernel::kParts> squares;
   squares.fill(Eigen::ArrayXf::Zero(n));
@@ -127,11 +179,12 @@ VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice,
   }
   const auto across = static_cast<float>(kernel_.across);
   const auto apart = static_cast<float>(kernel_.apart);
+  const auto between = static_cast<float>(kernel_.between_settings);
   for (Index i = 0; i < n; ++i) {
     const auto row = static_cast<std::size_t>(i);
-    if (slices_[row] == slice) continue;
-    out(i) *= across;
-    if (!families_.empty() && families_[row] != family) out(i) *= apart;
+    if (slices_[row] != slice) out(i) *= across;
+    if (slices_[row] != slice && !families_.empty() && families_[row] != family) out(i) *= apart;
+    if (this->setting(row) != setting) out(i) *= between;
   }
   return out;
 }
@@ -139,10 +192,10 @@ VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice,
 std::size_t Gaussian::nearest() const { return exact_ ? kNearestOfExact : kNearest; }
 
 Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t nearest,
-                                        std::optional<std::size_t> but) const {
+                                        std::span<const std::size_t> but) const {
   std::vector<Index> order;
   for (std::size_t i = 0; i < rows(); ++i) {
-    if (i != but) order.push_back(static_cast<Index>(i));
+    if (std::find(but.begin(), but.end(), i) == but.end()) order.push_back(static_cast<Index>(i));
   }
   const std::size_t count = std::min(nearest, order.size());
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(count);
@@ -162,6 +215,7 @@ Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t
     near.at.row(i) = at_.row(row).cast<double>();
     near.slices.push_back(slices_[static_cast<std::size_t>(row)]);
     near.families.push_back(family(static_cast<std::size_t>(row)));
+    near.settings.push_back(setting(static_cast<std::size_t>(row)));
     to(i) = static_cast<double>(covariances(row));
     values(i) = values_(row);
   }
@@ -176,8 +230,8 @@ Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t
 
 Gaussian::Answer Gaussian::answer(std::span<const float> at, std::uint32_t slice,
                                   std::uint32_t family) const {
-  const VectorXf near = covariances(at, slice, family);
-  Answer out = from_nearest(near, nearest(), std::nullopt);
+  const VectorXf near = covariances(at, slice, family, 0);
+  Answer out = from_nearest(near, nearest(), {});
   if (exact_) out.mean = mean_ + near.cast<double>().dot(values_);
   return out;
 }
@@ -190,9 +244,9 @@ std::vector<double> Gaussian::means(const Points& points) const {
       row[d] = static_cast<float>(points.at(static_cast<Index>(i), static_cast<Index>(d)));
     }
     const VectorXf near =
-        covariances(row, points.slices[i], points.families.empty() ? 0 : points.families[i]);
-    out[i] = exact_ ? mean_ + near.cast<double>().dot(values_)
-                    : from_nearest(near, nearest(), std::nullopt).mean;
+        covariances(row, points.slices[i], points.families.empty() ? 0 : points.families[i], 0);
+    out[i] =
+        exact_ ? mean_ + near.cast<double>().dot(values_) : from_nearest(near, nearest(), {}).mean;
   }
   return out;
 }
@@ -202,6 +256,7 @@ void Gaussian::save(base::ByteWriter& writer) const {
   writer.f64(mean_);
   writer.f64(kernel_.across);
   writer.f64(kernel_.apart);
+  writer.f64(kernel_.between_settings);
   writer.f64(kernel_.noise);
   writer.u64(columns());
   for (const SmoothKernel::Part& part : kernel_.parts) {
@@ -213,6 +268,7 @@ void Gaussian::save(base::ByteWriter& writer) const {
     const auto row = static_cast<Index>(i);
     writer.u32(slices_[i]);
     writer.u32(family(i));
+    writer.u32(setting(i));
     writer.f64(values_(row));
     for (Index d = 0; d < at_.cols(); ++d) writer.f32(at_(row, d));
   }
@@ -232,10 +288,11 @@ Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
   model.mean_ = reader.f64();
   model.kernel_.across = reader.f64();
   model.kernel_.apart = reader.f64();
+  model.kernel_.between_settings = reader.f64();
   model.kernel_.noise = reader.f64();
   if (!reader.ok() || exact > 1 || !between(model.mean_, -kMax, kMax) ||
       !between(model.kernel_.across, 0, 1) || !between(model.kernel_.apart, 0, 1) ||
-      !between(model.kernel_.noise, 0, kMax))
+      !between(model.kernel_.between_settings, 0, 1) || !between(model.kernel_.noise, 0, kMax))
     return broken("its kernel is damaged");
   const std::size_t columns = reader.count(8 * SmoothKernel::kParts);
   for (SmoothKernel::Part& part : model.kernel_.parts) {
@@ -247,13 +304,14 @@ Result<Gaussian> Gaussian::load(base::ByteReader& reader) {
       if (!between(weight, 0, kMax)) return broken("a weight is out of range");
     }
   }
-  const std::size_t rows = reader.count(4 + 4 + 8 + 4 * columns);
+  const std::size_t rows = reader.count(4 + 4 + 4 + 8 + 4 * columns);
   if (!reader.ok()) return broken("it is cut off");
   model.values_.resize(static_cast<Index>(rows));
   model.at_.resize(static_cast<Index>(rows), static_cast<Index>(columns));
   for (Index row = 0; row < static_cast<Index>(rows); ++row) {
     model.slices_.push_back(reader.u32());
     model.families_.push_back(reader.u32());
+    model.settings_.push_back(reader.u32());
     model.values_(row) = reader.f64();
     bool finite = std::isfinite(model.values_(row));
     for (Index d = 0; d < model.at_.cols(); ++d) {

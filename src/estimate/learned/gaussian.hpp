@@ -59,10 +59,12 @@ class Gaussian {
   [[nodiscard]] const SmoothKernel& kernel() const { return kernel_; }
   [[nodiscard]] bool exact() const { return exact_; }
 
-  /// Of a slice and its family; of no slice (kNoSlice) for a kernel of a slice without rows.
+  /// In setting 0. Of a slice and its family; of no slice (kNoSlice) for a kernel of a slice
+  /// without rows.
   [[nodiscard]] Answer answer(std::span<const float> at, std::uint32_t slice,
                               std::uint32_t family) const;
-  /// What answer() would say of each row if that row were not there, the kernel being the same.
+  /// What would be said of each row, in its setting, if no row of its kernel were there, the
+  /// parameters being the same.
   /// Only after a fit that was asked for it.
   [[nodiscard]] std::span<const Answer> left_out() const { return left_out_; }
   /// The means of many answers.
@@ -72,19 +74,23 @@ class Gaussian {
   static Result<Gaussian> load(base::ByteReader& reader);
 
  private:
+  /// Values of the rows from their deviations; the means of left_out(), too, where `leave_out`.
   void fit_exact(const Points& points, const Eigen::VectorXd& deviations, bool leave_out);
   /// Deviations of all rows left out, and where not exact() their means.
-  void leave_out();
-  /// Covariances with all rows.
+  void leave_out(const Points& points);
+  /// Of a place in a setting with all rows.
   [[nodiscard]] Eigen::VectorXf covariances(std::span<const float> at, std::uint32_t slice,
-                                            std::uint32_t family) const;
+                                            std::uint32_t family, std::uint32_t setting) const;
+  [[nodiscard]] std::uint32_t setting(std::size_t row) const {
+    return settings_.empty() ? 0 : settings_[row];
+  }
   [[nodiscard]] std::uint32_t family(std::size_t row) const {
     return families_.empty() ? 0 : families_[row];
   }
-  /// From the rows that are nearest by covariance, without the row `but`. Where exact() the mean is
-  /// none.
+  /// From the rows that are nearest by covariance, without those of `but`. Where exact() the mean
+  /// is none.
   [[nodiscard]] Answer from_nearest(const Eigen::VectorXf& covariances, std::size_t nearest,
-                                    std::optional<std::size_t> but) const;
+                                    std::span<const std::size_t> but) const;
   [[nodiscard]] std::size_t nearest() const;
 
   SmoothKernel kernel_;
@@ -92,6 +98,7 @@ class Gaussian {
   double mean_ = 0;
   std::vector<std::uint32_t> slices_;
   std::vector<std::uint32_t> families_;  ///< empty: all are of one
+  std::vector<std::uint32_t> settings_;  ///< empty: all are of 0
   Eigen::MatrixXf at_;                   ///< the rows
   Eigen::VectorXd
       values_;  ///< exact: what a covariance is multiplied by; else deviations from the mean

@@ -280,8 +280,61 @@ Result<FitAge> age_of_fit(std::string_view blob) {
   return FittedModel::age_of(blob.substr(8 * kStates));
 }
 
-Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request) {
+namespace {
+
+/// More would make each answer take long.
+constexpr std::int64_t kMaxRelatedRows = 20'000;
+
+/// Rows of the setting that differs in its threads alone and has most; none where there is no such.
+struct Related {
+  std::vector<ir::Description> descriptions;
+  std::vector<double> log_ns;
+};
+
+Result<std::optional<table::SettingId>> setting_of_other_threads(const RowSource& rows) {
+  OPLAT_TRY(settings, rows.table->settings());
+  const auto own = std::find_if(settings.begin(), settings.end(), [&](const auto& each) {
+    return each.first == rows.settings.front();
+  });
+  std::optional<table::SettingId> best;
+  if (own == settings.end()) return best;
+  std::int64_t most = 0;
+  for (const auto& [id, setting] : settings) {
+    table::Setting same = setting;
+    same.threads = own->second.threads;
+    if (id == own->first || !(same == own->second)) continue;
+    OPLAT_TRY(context, rows.table->context_of(rows.device, id));
+    if (context.timings <= most || context.timings > kMaxRelatedRows) continue;
+    most = context.timings;
+    best = id;
+  }
+  return best;
+}
+
+Result<Related> read_related(const RowSource& rows, bool exclude_suspects) {
+  Related related;
+  OPLAT_TRY(setting, setting_of_other_threads(rows));
+  if (!setting) return related;
+  RowSource others = rows;
+  others.settings = {*setting};
+  OPLAT_TRY(samples, read_samples_in_states(others));
+  const TrainingSet training = training_set(samples, exclude_suspects, *rows.catalogue);
+  for (const Sample& sample : training.samples) {
+    auto description = description_of(sample, *rows.catalogue);
+    if (!description) continue;
+    related.descriptions.push_back(std::move(*description));
+    related.log_ns.push_back(sample.log_ns);
+  }
+  return related;
+}
+
+}  // namespace
+
+Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& asked) {
   assert(rows.catalogue != nullptr);
+  LearnRequest request = asked;
+  OPLAT_TRY(related, read_related(rows, request.exclude_suspects));
+  request.related = {related.descriptions, related.log_ns};
   OPLAT_TRY(samples, read_samples_in_states(rows));
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;

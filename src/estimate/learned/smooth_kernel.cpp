@@ -35,17 +35,29 @@ MatrixXd distances(const VectorXd& weights, const MatrixXd& a, const MatrixXd& b
   return out;
 }
 
-bool other_family(const Points& a, std::size_t i, const Points& b, std::size_t j) {
-  return !a.families.empty() && !b.families.empty() && a.families[i] != b.families[j];
+bool differ(const std::vector<std::uint32_t>& a, std::size_t i, const std::vector<std::uint32_t>& b,
+            std::size_t j) {
+  return !a.empty() && !b.empty() && a[i] != b[j];
 }
 
-void damp(MatrixXd& k, const Points& a, const Points& b, double across, double apart) {
+/// What two rows differ in that no distance tells.
+struct Differ {
+  bool slice = false;
+  bool family = false;
+  bool setting = false;
+  Differ(const Points& a, std::size_t i, const Points& b, std::size_t j)
+      : slice(a.slices[i] != b.slices[j]),
+        family(slice && differ(a.families, i, b.families, j)),
+        setting(differ(a.settings, i, b.settings, j)) {}
+};
+
+void damp(MatrixXd& k, const Points& a, const Points& b, const SmoothKernel& kernel) {
   for (Index j = 0; j < k.cols(); ++j) {
-    const auto of_b = static_cast<std::size_t>(j);
     for (Index i = 0; i < k.rows(); ++i) {
-      const auto of_a = static_cast<std::size_t>(i);
-      if (a.slices[of_a] == b.slices[of_b]) continue;
-      k(i, j) *= other_family(a, of_a, b, of_b) ? across * apart : across;
+      const Differ in(a, static_cast<std::size_t>(i), b, static_cast<std::size_t>(j));
+      if (in.slice) k(i, j) *= kernel.across;
+      if (in.family) k(i, j) *= kernel.apart;
+      if (in.setting) k(i, j) *= kernel.between_settings;
     }
   }
 }
@@ -62,6 +74,8 @@ Points Points::chosen(std::span<const std::size_t> rows) const {
     out.at.row(static_cast<Index>(i)) = at.row(static_cast<Index>(rows[i]));
     out.slices.push_back(slices[rows[i]]);
     if (!families.empty()) out.families.push_back(families[rows[i]]);
+    if (!settings.empty()) out.settings.push_back(settings[rows[i]]);
+    if (!kernels.empty()) out.kernels.push_back(kernels[rows[i]]);
   }
   return out;
 }
@@ -72,7 +86,7 @@ MatrixXd SmoothKernel::between(const Points& a, const Points& b) const {
     const MatrixXd r = distances(part.weights, a.at, b.at);
     out.array() += part.variance * (1 + r.array()) * (-r.array()).exp();
   }
-  damp(out, a, b, across, apart);
+  damp(out, a, b, *this);
   return out;
 }
 
@@ -93,7 +107,7 @@ MatrixXd inverse_of_lower(const MatrixXd& lower) {
 
 VectorXd parameters_of(const SmoothKernel& kernel) {
   const Index columns = kernel.parts[0].weights.size();
-  VectorXd out(static_cast<Index>(SmoothKernel::kParts) * (1 + columns) + 3);
+  VectorXd out(static_cast<Index>(SmoothKernel::kParts) * (1 + columns) + 4);
   Index at = 0;
   for (const SmoothKernel::Part& part : kernel.parts) {
     out(at) = std::log(part.variance);
@@ -103,6 +117,7 @@ VectorXd parameters_of(const SmoothKernel& kernel) {
   out(at) = std::log(kernel.noise);
   out(at + 1) = log_odds_of(kernel.across);
   out(at + 2) = log_odds_of(kernel.apart);
+  out(at + 3) = log_odds_of(kernel.between_settings);
   return out;
 }
 
@@ -117,6 +132,7 @@ SmoothKernel kernel_of(const VectorXd& parameters, Index columns) {
   kernel.noise = std::exp(parameters(at));
   kernel.across = of_odds(parameters(at + 1));
   kernel.apart = of_odds(parameters(at + 2));
+  kernel.between_settings = of_odds(parameters(at + 3));
   return kernel;
 }
 
@@ -131,7 +147,7 @@ double misfit(const VectorXd& parameters, const Points& points, const VectorXd& 
   for (std::size_t c = 0; c < SmoothKernel::kParts; ++c) {
     const MatrixXd r = distances(kernel.parts[c].weights, points.at, points.at);
     falls[c] = kernel.parts[c].variance * (-r.array()).exp();
-    damp(falls[c], points, points, kernel.across, kernel.apart);
+    damp(falls[c], points, points, kernel);
     covariances[c] = falls[c].array() * (1 + r.array());
     sum += covariances[c];
   }
@@ -151,6 +167,7 @@ double misfit(const VectorXd& parameters, const Points& points, const VectorXd& 
   Index at = 0;
   double other_slices = 0;
   double other_families = 0;
+  double other_settings = 0;
   for (std::size_t c = 0; c < SmoothKernel::kParts; ++c) {
     gradient(at) = 0.5 * slope.cwiseProduct(covariances[c]).sum();
     const MatrixXd weighted = slope.cwiseProduct(falls[c]);
@@ -166,12 +183,12 @@ double misfit(const VectorXd& parameters, const Points& points, const VectorXd& 
     }
     for (Index j = 0; j < points.size(); ++j) {
       for (Index i = 0; i < points.size(); ++i) {
-        const auto a = static_cast<std::size_t>(i);
-        const auto b = static_cast<std::size_t>(j);
-        if (points.slices[a] == points.slices[b]) continue;
+        const Differ in(points, static_cast<std::size_t>(i), points, static_cast<std::size_t>(j));
+        if (!in.slice && !in.setting) continue;
         const double part = slope(i, j) * covariances[c](i, j);
-        other_slices += part;
-        if (other_family(points, a, points, b)) other_families += part;
+        if (in.slice) other_slices += part;
+        if (in.family) other_families += part;
+        if (in.setting) other_settings += part;
       }
     }
     at += 1 + columns;
@@ -179,6 +196,7 @@ double misfit(const VectorXd& parameters, const Points& points, const VectorXd& 
   gradient(at) = 0.5 * kernel.noise * slope.trace();
   gradient(at + 1) = 0.5 * other_slices * (1 - kernel.across);
   gradient(at + 2) = 0.5 * other_families * (1 - kernel.apart);
+  gradient(at + 3) = 0.5 * other_settings * (1 - kernel.between_settings);
   return value;
 }
 
@@ -196,14 +214,17 @@ SmoothKernel learn_kernel(const Points& points, const VectorXd& y, int steps,
   start.noise = 0.02 * variance;
   start.across = 0.88;
   start.apart = 0.8;
+  start.between_settings = 0.9;
   DescentBounds bounds;
   VectorXd parameters = parameters_of(start);
   bounds.low = VectorXd::Constant(parameters.size(), -14);
   bounds.high = VectorXd::Constant(parameters.size(), 4);
-  bounds.low(parameters.size() - 2) = -12;
-  bounds.high(parameters.size() - 2) = 1;
-  bounds.low(parameters.size() - 1) = -4;
-  bounds.high(parameters.size() - 1) = 8;
+  // Of noise, then of the odds of what no distance tells.
+  constexpr Index kOdds = 3;
+  bounds.low(parameters.size() - kOdds - 1) = -12;
+  bounds.high(parameters.size() - kOdds - 1) = 1;
+  bounds.low.tail(kOdds).setConstant(-4);
+  bounds.high.tail(kOdds).setConstant(8);
   const Slope slope = [&](const VectorXd& at, VectorXd& gradient) {
     return misfit(at, points, y, gradient);
   };

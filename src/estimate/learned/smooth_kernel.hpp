@@ -18,14 +18,20 @@ struct Points {
   std::vector<std::uint32_t> slices;
   /// Slices of a family are more alike than others. Empty: all are of one.
   std::vector<std::uint32_t> families;
+  /// Rows of another setting, which are asked for nothing and tell about those of setting 0. Empty:
+  /// all are of 0.
+  std::vector<std::uint32_t> settings;
+  /// Rows of the same kernel have the same number, in several settings. Empty: each has its own.
+  std::vector<std::uint32_t> kernels;
   [[nodiscard]] Eigen::Index size() const { return at.rows(); }
   [[nodiscard]] Points chosen(std::span<const std::size_t> rows) const;
 };
 
 /// Covariance of two rows: a sum of Matern kernels of order 3/2, sum over c of v_c (1 + sqrt(3)
 /// r_c) exp(-sqrt(3) r_c) with r_c^2 = sum over columns of w_cd (x_d - x'_d)^2, times `across` if
-/// they are of two slices, and times `apart` if those are of two families. Two of them: one for
-/// what is common over long distances, one for what is not.
+/// they are of two slices, and times `apart` if those are of two families, and times
+/// `between_settings` if they are of two settings. Two of them: one for what is common over long
+/// distances, one for what is not.
 struct SmoothKernel {
   struct Part {
     double variance = 1;
@@ -35,6 +41,7 @@ struct SmoothKernel {
   std::array<Part, kParts> parts;
   double across = 1;
   double apart = 1;
+  double between_settings = 1;
   double noise = 0.01;  ///< variance of a row's own deviation
 
   /// Of a row with itself, without noise.
@@ -45,7 +52,7 @@ struct SmoothKernel {
 
 /// Minus the logarithm of the probability of the values `y` and of the kernel itself, which is
 /// thought to be smooth unless rows say otherwise; less a constant. Parameters are logarithms (of
-/// `across` and `apart`, of their odds); `gradient` is by them.
+/// `across`, `apart` and `between_settings`, of their odds); `gradient` is by them.
 double misfit(const Eigen::VectorXd& parameters, const Points& points, const Eigen::VectorXd& y,
               Eigen::VectorXd& gradient);
 Eigen::VectorXd parameters_of(const SmoothKernel& kernel);

@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_map>
 
+#include "base/parallel.hpp"
 #include "base/random.hpp"
+#include "base/stats.hpp"
 #include "estimate/learned/calibration.hpp"
+#include "estimate/learned/lines.hpp"
 #include "estimate/learned/sites.hpp"
 
 namespace oplat::estimate {
@@ -92,12 +96,13 @@ std::array<float, SparseModel::kMembers> best_shares(
 }  // namespace
 
 struct SparseModel::Rows {
-  std::vector<std::uint32_t> families;
   Matrix shapes;
   std::vector<double> u;  ///< ln(time / reference)
   std::vector<float> truth;
   std::vector<std::size_t> folds;  ///< of each row
   std::size_t fold_count = 0;
+  Points points;                  ///< of these rows, then of the related ones
+  std::vector<double> of_points;  ///< ln(time / reference) of each point
 };
 
 /// What the members say of rows that they were not shown.
@@ -106,23 +111,64 @@ struct SparseModel::LeftOut {
 };
 
 SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows,
-                                       std::span<const double> log_ns, SparseModel& model) {
-  model.space_ = Space::learn(rows);
-  const Sites sites = sites_of(rows, log_ns, model.space_);
-  model.machine_ = learn_machine(sites.descriptions, sites.log_ns, model.space_);
-  model.reference_ = learn_reference(sites.descriptions, sites.log_ns);
+                                       std::span<const double> log_ns, const RelatedRows& related,
+                                       SparseModel& model) {
+  std::vector<ir::Description> all(rows.begin(), rows.end());
+  all.insert(all.end(), related.descriptions.begin(), related.descriptions.end());
+  model.space_ = Space::learn(all);
+  const Sites own = sites_of(rows, log_ns, model.space_);
+  const Sites others = sites_of(related.descriptions, related.log_ns, model.space_);
+  model.machine_ = learn_machine(own.descriptions, own.log_ns, model.space_);
+  model.reference_ = learn_reference(own.descriptions, own.log_ns);
+  model.sites_ = own.points.size();
   Rows out;
-  out.shapes = Matrix(sites.points.size(), kShapeFeatures);
-  for (std::size_t i = 0; i < sites.points.size(); ++i) {
-    const ir::Description& description = sites.descriptions[i];
-    const double log_rule = log_reference(model.reference_, model.machine_, description);
-    out.families.push_back(sites.points[i].family);
-    out.u.push_back(sites.log_ns[i] - log_rule);
+  out.shapes = Matrix(own.points.size(), kKernelFeatures);
+  Matrix shapes(own.points.size() + others.points.size(), kKernelFeatures);
+  for (std::size_t i = 0; i < shapes.rows; ++i) {
+    const bool is_own = i < own.points.size();
+    const Sites& sites = is_own ? own : others;
+    const std::size_t at = is_own ? i : i - own.points.size();
+    const double log_rule =
+        model.put_features(sites.descriptions[at], sites.points[at], shapes.row(i));
+    if (!is_own) continue;
+    std::copy(shapes.row(i).begin(), shapes.row(i).end(), out.shapes.row(i).begin());
+    out.u.push_back(own.log_ns[i] - log_rule);
     out.truth.push_back(static_cast<float>(out.u.back()));
-    shape_features(description, sites.points[i], model.space_.axes(), model.machine_, log_rule,
-                   out.shapes.row(i));
   }
+  model.scaler_ = Scaler::learn(shapes);
+  out.points = model.scaler_.points(shapes);
+  for (const Sites* sites : {&own, &others}) {
+    for (const Point& point : sites->points) out.points.families.push_back(point.family);
+  }
+  out.of_points = out.u;
+  if (!others.points.empty()) add_related(own, others, model, out);
   return out;
+}
+
+/// They stand by what they lie off a reference of their own, moved to where the same kernels lie
+/// off this one.
+void SparseModel::add_related(const Sites& own, const Sites& others, const SparseModel& model,
+                              Rows& out) {
+  const Machine machine = learn_machine(others.descriptions, others.log_ns, model.space_);
+  const Reference reference = learn_reference(others.descriptions, others.log_ns);
+  const auto count = static_cast<std::uint32_t>(own.points.size());
+  std::unordered_map<std::uint64_t, std::uint32_t> places;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    places.emplace(hash_of(own.points[i], model.space_.axes()), i);
+    out.points.settings.push_back(0);
+    out.points.kernels.push_back(i);
+  }
+  std::vector<double> moves;
+  for (std::uint32_t i = 0; i < others.points.size(); ++i) {
+    const double u = others.log_ns[i] - log_reference(reference, machine, others.descriptions[i]);
+    const auto same = places.find(hash_of(others.points[i], model.space_.axes()));
+    if (same != places.end()) moves.push_back(out.u[same->second] - u);
+    out.points.settings.push_back(1);
+    out.points.kernels.push_back(same != places.end() ? same->second : count + i);
+    out.of_points.push_back(u);
+  }
+  const double move = moves.empty() ? 0 : base::upper_median(std::move(moves));
+  for (std::size_t i = count; i < out.of_points.size(); ++i) out.of_points[i] += move;
 }
 
 Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows,
@@ -132,7 +178,7 @@ Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows,
                 rows.size(), kMinRowsLearned);
   }
   SparseModel model;
-  Rows sites = prepare(rows, log_ns, model);
+  Rows sites = prepare(rows, log_ns, options.related, model);
   if (sites.u.size() < kMinRowsLearned) {
     return fail(Code::Refused,
                 "{} different rows are too few to learn from; at least {} are needed",
@@ -143,24 +189,25 @@ Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows,
   for (std::size_t i = 0; i < sites.u.size(); ++i) sites.folds.push_back(i % sites.fold_count);
   base::shuffle(sites.folds, random);
 
-  Gaussian::Options smooth;
-  smooth.seed = options.seed;
-  smooth.steps = std::max(2, static_cast<int>(options.effort * smooth.steps));
-  // The search for the kernel is a good part of the work and says each of its steps.
-  Steps steps(smooth.steps + static_cast<int>(sites.fold_count) + 2, 1, options.progress);
+  SmoothModel::Options smooth;
+  smooth.threads = options.threads;
+  smooth.common.seed = options.seed;
+  smooth.common.steps = std::max(2, static_cast<int>(options.effort * smooth.common.steps));
+  // The search for the kernels is a good part of the work and says each of its steps.
+  const int searches =
+      smooth.common.steps * static_cast<int>(SmoothModel::processes(sites.points, smooth));
+  const int forests = 2 * (static_cast<int>(sites.fold_count) + 1);
+  Steps steps(searches + forests + 2, 1, options.progress);
   int searched = 0;
   bool stop = false;
-  smooth.go_on = [&] {
+  smooth.common.go_on = [&] {
     ++searched;
     stop = stop || !steps.step();
     return !stop;
   };
-  model.scaler_ = Scaler::learn(sites.shapes);
-  Points points = model.scaler_.points(sites.shapes);
-  points.families = sites.families;
-  model.gaussian_ = Gaussian::learn(points, sites.u, smooth);
+  model.smooth_ = SmoothModel::learn(sites.points, sites.of_points, smooth);
   // A search that found its minimum early leaves steps out.
-  for (; !stop && searched < smooth.steps; ++searched) stop = !steps.step();
+  for (; !stop && searched < searches; ++searched) stop = !steps.step();
   if (stop) return stopped();
   if (!steps.step()) return stopped();
   LeftOut left_out;
@@ -174,7 +221,7 @@ Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows,
 Status SparseModel::fit_trees(const Rows& rows, LeftOut& left_out, const LearnRequest& options,
                               Steps& steps) {
   const std::size_t count = rows.truth.size();
-  const auto smooth = gaussian_.left_out();
+  const auto smooth = smooth_.left_out();
   Matrix corrections(count, kCorrectionFeatures);
   std::vector<float> residuals;
   left_out.values.resize(count);
@@ -183,32 +230,44 @@ Status SparseModel::fit_trees(const Rows& rows, LeftOut& left_out, const LearnRe
     residuals.push_back(static_cast<float>(rows.u[i] - smooth[i].mean));
     left_out.values[i][kSmooth] = static_cast<float>(smooth[i].mean);
   }
-  for (std::size_t fold = 0; fold < rows.fold_count; ++fold) {
+  // Trees and corrections of each fold, then of all rows.
+  const std::size_t tasks = 2 * (rows.fold_count + 1);
+  OPLAT_CHECK(base::for_each(tasks, options.threads, [&](std::size_t task) -> Status {
+    const std::size_t fold = task / 2;
+    const bool corrects = task % 2 == 1;
+    const Matrix& x = corrects ? corrections : rows.shapes;
+    const std::vector<float>& y = corrects ? residuals : rows.truth;
+    if (fold == rows.fold_count) {
+      OPLAT_TRY(forest, boost(x, y, boosting_of(count, options)));
+      (corrects ? correction_ : trees_) = std::move(forest);
+      return steps.step() ? Status() : stopped();
+    }
     const std::vector<std::size_t> rest = others(rows.folds, fold);
-    const BoostOptions boosting = boosting_of(rest.size(), options);
-    OPLAT_TRY(trees, boost(part(rows.shapes, rest), part(rows.truth, rest), boosting));
-    OPLAT_TRY(correction, boost(part(corrections, rest), part(residuals, rest), boosting));
+    OPLAT_TRY(forest, boost(part(x, rest), part(y, rest), boosting_of(rest.size(), options)));
     for (std::size_t i = 0; i < count; ++i) {
       if (rows.folds[i] != fold) continue;
       Values& values = left_out.values[i];
-      values[kTrees] = trees.value(rows.shapes.row(i));
-      values[kCorrected] = values[kSmooth] + correction.value(corrections.row(i));
+      const float value = forest.value(x.row(i));
+      values[corrects ? kCorrected : kTrees] = corrects ? values[kSmooth] + value : value;
     }
-    if (!steps.step()) return stopped();
-  }
-  const BoostOptions boosting = boosting_of(count, options);
-  OPLAT_TRY(trees, boost(rows.shapes, rows.truth, boosting));
-  OPLAT_TRY(correction, boost(corrections, residuals, boosting));
-  trees_ = std::move(trees);
-  correction_ = std::move(correction);
+    return steps.step() ? Status() : stopped();
+  }));
   return {};
+}
+
+double SparseModel::put_features(const ir::Description& description, const Point& point,
+                                 std::span<float> out) const {
+  const double log_rule = log_reference(reference_, machine_, description);
+  shape_features(description, point, space_.axes(), machine_, log_rule, out.first(kShapeFeatures));
+  loop_features(description, out.subspan(kShapeFeatures, kLoopFeatures));
+  return log_rule;
 }
 
 void SparseModel::put_correction(std::span<const float> shape, const Gaussian::Answer& smooth,
                                  std::span<float> out) {
   std::copy(shape.begin(), shape.end(), out.begin());
-  out[kShapeFeatures] = static_cast<float>(smooth.mean);
-  out[kShapeFeatures + 1] = static_cast<float>(smooth.sd);
+  out[kKernelFeatures] = static_cast<float>(smooth.mean);
+  out[kKernelFeatures + 1] = static_cast<float>(smooth.sd);
 }
 
 std::array<float, SparseModel::kSpreadFeatures> SparseModel::spread_features(
@@ -234,7 +293,7 @@ Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out,
   std::vector<float> quick_errors;
   for (std::size_t i = 0; i < count; ++i) {
     const auto features =
-        spread_features(rows.shapes.row(i), gaussian_.left_out()[i].sd, left_out.values[i]);
+        spread_features(rows.shapes.row(i), smooth_.left_out()[i].sd, left_out.values[i]);
     std::copy(features.begin(), features.end(), x.row(i).begin());
     errors.push_back(mixed(left_out.values[i]) - rows.truth[i]);
     quick_errors.push_back(left_out.values[i][kTrees] - rows.truth[i]);
@@ -266,9 +325,8 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
                                                  Profile profile) const {
   const auto point = space_.place(description);
   if (!point) return std::nullopt;
-  std::array<float, kShapeFeatures> shape;
-  const double log_rule = log_reference(reference_, machine_, description);
-  shape_features(description, *point, space_.axes(), machine_, log_rule, shape);
+  std::array<float, kKernelFeatures> shape;
+  const double log_rule = put_features(description, *point, shape);
   LearnedAnswer answer;
   answer.pattern.kind = PatternKind::Sparse;
   answer.outside = point->outside;
@@ -284,7 +342,7 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   std::vector<float> scaled(scaler_.columns().size());
   scaler_.write(shape, scaled);
   const Gaussian::Answer smooth =
-      gaussian_.answer(scaled, point->relative ? Gaussian::kNoSlice : point->slice, point->family);
+      smooth_.answer(scaled, point->relative ? Gaussian::kNoSlice : point->slice, point->family);
   std::array<float, kCorrectionFeatures> corrected;
   put_correction(shape, smooth, corrected);
   values[kSmooth] = static_cast<float>(smooth.mean);

@@ -3,10 +3,14 @@
 ///
 /// The problem: without neighbours along the axes there is nothing to interpolate between, and a
 /// few hundred rows are too few for trees of many features. So all strata are learned together, in
-/// three ways: a Gaussian process over the shape (gaussian.hpp), which is smooth and states its
-/// uncertainty; boosted trees, which find steps; and trees that correct the process. Their answers
-/// are mixed with weights that were best on rows left out. As in grid models, times are relative to
-/// the fitted reference of docs/adr/0030, since the change of docs/adr/0031.
+/// three ways: Gaussian processes over the shape (smooth_model.hpp), which are smooth and state
+/// their uncertainty; boosted trees, which find steps; and trees that correct the process. Their
+/// answers are mixed with weights that were best on rows left out. As in grid models, times are
+/// relative to the fitted reference of docs/adr/0030, since the change of docs/adr/0031.
+///
+/// Rows of other numbers of threads (LearnRequest::related) are points of the processes, too: what
+/// they lie off their own reference is much the same. The trees see none of them but by what the
+/// processes say (docs/adr/0071).
 ///
 /// docs/adr/0008 says why trees and process are our own code, and 0031 what else was tried.
 ///
@@ -23,12 +27,14 @@
 
 #include "estimate/learned.hpp"
 #include "estimate/learned/forest.hpp"
-#include "estimate/learned/gaussian.hpp"
 #include "estimate/learned/grid_model.hpp"
+#include "estimate/learned/loop_features.hpp"
 #include "estimate/learned/machine.hpp"
 #include "estimate/learned/reference.hpp"
 #include "estimate/learned/scaler.hpp"
 #include "estimate/learned/shape_features.hpp"
+#include "estimate/learned/sites.hpp"
+#include "estimate/learned/smooth_model.hpp"
 #include "estimate/learned/space.hpp"
 #include "estimate/learned/steps.hpp"
 #include "estimate/row_spread.hpp"
@@ -54,7 +60,7 @@ class SparseModel {
 
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] const Space& space() const { return space_; }
-  [[nodiscard]] std::size_t sites() const { return gaussian_.rows(); }
+  [[nodiscard]] std::size_t sites() const { return sites_; }
   [[nodiscard]] static bool calibrated() { return true; }
   /// Once fitted: every row, left out in its turn.
   [[nodiscard]] std::span<const LeftOutRow> left_out() const { return left_out_; }
@@ -64,17 +70,24 @@ class SparseModel {
 
  private:
   using Values = std::array<float, kMembers>;
-  /// Features of the correction: a shape's, the process's mean and its deviation.
-  static constexpr std::size_t kCorrectionFeatures = kShapeFeatures + 2;
+  /// Features of a kernel: those of its shape and of its loops.
+  static constexpr std::size_t kKernelFeatures = kShapeFeatures + kLoopFeatures;
+  /// Features of the correction: a kernel's, the process's mean and its deviation.
+  static constexpr std::size_t kCorrectionFeatures = kKernelFeatures + 2;
   /// Features of the spread: deviation, differences between members, what takes the time.
   static constexpr std::size_t kSpreadFeatures = 6;
   struct Rows;
   struct LeftOut;
   static Rows prepare(std::span<const ir::Description> rows, std::span<const double> log_ns,
-                      SparseModel& model);
+                      const RelatedRows& related, SparseModel& model);
+  static void add_related(const Sites& own, const Sites& others, const SparseModel& model,
+                          Rows& out);
   Status fit_trees(const Rows& rows, LeftOut& left_out, const LearnRequest& options, Steps& steps);
   Status fit_spread(const Rows& rows, const LeftOut& left_out, const LearnRequest& options);
   [[nodiscard]] float mixed(const Values& values) const;
+  /// Returns ln of the reference in ns.
+  double put_features(const ir::Description& description, const Point& point,
+                      std::span<float> out) const;
   static void put_correction(std::span<const float> shape, const Gaussian::Answer& smooth,
                              std::span<float> out);
   static std::array<float, kSpreadFeatures> spread_features(std::span<const float> shape, double sd,
@@ -84,7 +97,8 @@ class SparseModel {
   Reference reference_;
   Space space_;
   Scaler scaler_;
-  Gaussian gaussian_;
+  std::size_t sites_ = 0;  ///< points of the setting itself
+  SmoothModel smooth_;
   Forest trees_;
   Forest correction_;  ///< of the process's mean
   std::array<float, kMembers> shares_{1, 0, 0};

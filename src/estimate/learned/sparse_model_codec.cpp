@@ -11,8 +11,9 @@
 namespace oplat::estimate {
 namespace {
 
-/// Fits of before describe kernels by other numbers (docs/adr/0060, 0063, 0067, 0069).
-constexpr ModelFormat kSparseFormat{"oplat.sparse", 9, "sparse fit"};
+/// Fits of before describe kernels by other numbers (docs/adr/0060, 0063, 0067, 0069), or hold one
+/// process (0071).
+constexpr ModelFormat kSparseFormat{"oplat.sparse", 10, "sparse fit"};
 
 tl::unexpected<Error> broken_sparse(std::string_view what) {
   return fail(kSparseFormat.broken(what));
@@ -37,7 +38,8 @@ std::string SparseModel::save() const {
     writer.f32(column.mean);
     writer.f32(column.scale);
   }
-  gaussian_.save(writer);
+  writer.u64(sites_);
+  smooth_.save(writer);
   writer.text(trees_.save());
   writer.text(correction_.save());
   for (const float share : shares_) writer.f32(share);
@@ -66,15 +68,16 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
     column.least = reader.f32();
     column.mean = reader.f32();
     column.scale = reader.f32();
-    if (column.feature >= kShapeFeatures || !std::isfinite(column.least) ||
+    if (column.feature >= kKernelFeatures || !std::isfinite(column.least) ||
         !std::isfinite(column.mean) || !std::isfinite(column.scale))
       return broken_sparse("a column is out of range");
   }
   model.scaler_ = Scaler(std::move(columns));
-  OPLAT_TRY(gaussian, Gaussian::load(reader));
-  if (gaussian.columns() != model.scaler_.columns().size())
+  model.sites_ = static_cast<std::size_t>(reader.u64());
+  OPLAT_TRY(smooth, SmoothModel::load(reader));
+  if (smooth.columns() != model.scaler_.columns().size())
     return broken_sparse("the smooth model has other columns");
-  model.gaussian_ = std::move(gaussian);
+  model.smooth_ = std::move(smooth);
   OPLAT_TRY(trees, read_forest(reader));
   OPLAT_TRY(correction, read_forest(reader));
   float sum = 0;
@@ -87,7 +90,7 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   model.spread_factor_ = reader.f32();
   model.quick_spread_ = reader.f32();
   // Forests may only ask for features that an answer has.
-  if (!(std::abs(sum - 1) < 1e-3F) || trees.features() > kShapeFeatures ||
+  if (!(std::abs(sum - 1) < 1e-3F) || trees.features() > kKernelFeatures ||
       correction.features() > kCorrectionFeatures || spread.features() > kSpreadFeatures)
     return broken_sparse("a forest has other features");
   if (!is_spread_factor(model.spread_factor_) || !is_spread_factor(model.quick_spread_))

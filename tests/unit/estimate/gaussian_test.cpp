@@ -169,6 +169,81 @@ TEST(Gaussian, WhatIsLeftOutIsAFitWithoutTheRow) {
   }
 }
 
+/// Twice the rows: those of another setting lie 0.1 higher, and kernels are the same.
+Problem in_two_settings(Index rows, Index columns) {
+  Problem problem = some_problem(rows, columns);
+  const auto count = static_cast<std::size_t>(rows);
+  std::vector<std::size_t> twice;
+  for (std::size_t i = 0; i < 2 * count; ++i) twice.push_back(i % count);
+  problem.points = problem.points.chosen(twice);
+  for (std::uint32_t i = 0; i < 2 * count; ++i) {
+    problem.points.settings.push_back(i < count ? 0 : 1);
+    problem.points.kernels.push_back(i % static_cast<std::uint32_t>(count));
+    if (i >= count) problem.y.push_back(problem.y[i - count] + 0.1);
+  }
+  return problem;
+}
+
+TEST(Gaussian, WhatIsLeftOutIsAFitWithoutTheKernelInAnySetting) {
+  constexpr std::size_t kKernels = 6;
+  const Problem rows = in_two_settings(kKernels, 2);
+  SmoothKernel kernel = some_kernel(2);
+  kernel.between_settings = 0.7;
+  for (const bool exact : {true, false}) {
+    const Gaussian model = Gaussian::fit(rows.points, rows.y, kernel, answers_by(exact));
+    for (std::size_t i = 0; i < kKernels; ++i) {
+      std::vector<std::size_t> others;
+      for (std::size_t row = 0; row < 2 * kKernels; ++row) {
+        if (row % kKernels != i) others.push_back(row);
+      }
+      const Points rest = rows.points.chosen(others);
+      VectorXd y(rest.size());
+      for (Index row = 0; row < y.size(); ++row)
+        y(row) = rows.y[others[static_cast<std::size_t>(row)]] - mean_of(rows.y);
+      MatrixXd among = kernel.between(rest, rest);
+      among.diagonal().array() += kernel.noise + kJitter;
+      const VectorXd to = kernel.between(rest, rows.points.chosen(std::vector{i}));
+      EXPECT_NEAR(model.left_out()[i].mean, mean_of(rows.y) + to.dot(among.inverse() * y), 1e-4)
+          << "row " << i << ", exact " << exact;
+    }
+  }
+}
+
+TEST(Gaussian, RowsOfAnotherSettingHelpAsFarAsTheyAreAlike) {
+  // Waves that twenty rows do not show.
+  const auto truth = [](const Points& points, std::size_t i) {
+    return 3 + std::sin(4 * points.at(static_cast<Index>(i), 0));
+  };
+  constexpr std::size_t kOwn = 20;
+  Problem both = some_problem(300, 2, 3);
+  std::vector<std::size_t> own;
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    if (i < kOwn) own.push_back(i);
+    both.points.settings.push_back(i < kOwn ? 0 : 1);
+    both.points.kernels.push_back(i);
+    both.y[i] = truth(both.points, i) + (i < kOwn ? 0 : 0.05);
+  }
+  const Problem asked = some_problem(100, 2, 5);
+  const auto error_of = [&](const Gaussian& model) {
+    const std::vector<double> means = model.means(asked.points);
+    double sum = 0;
+    for (std::size_t i = 0; i < means.size(); ++i)
+      sum += std::abs(means[i] - truth(asked.points, i));
+    return sum / static_cast<double>(means.size());
+  };
+  const double alone = error_of(
+      Gaussian::learn(both.points.chosen(own), std::span(both.y).first(kOwn), answers_by(true)));
+  const Gaussian with = Gaussian::learn(both.points, both.y, answers_by(true));
+  EXPECT_GT(with.kernel().between_settings, 0.8);
+  EXPECT_LT(error_of(with), 0.4 * alone) << alone;
+  // Where they have nothing in common they count little.
+  for (std::size_t i = kOwn; i < 300; ++i)
+    both.y[i] = 3 + std::cos(3 * both.points.at(static_cast<Index>(i), 1));
+  const Gaussian with_strangers = Gaussian::learn(both.points, both.y, answers_by(true));
+  EXPECT_LT(with_strangers.kernel().between_settings, 0.5);
+  EXPECT_LT(error_of(with_strangers), 3 * alone) << alone;
+}
+
 TEST(Gaussian, EqualRowsAndOneRowAreNoTrouble) {
   Problem rows = some_problem(5, 2);
   for (Index i = 1; i < 5; ++i) rows.points.at.row(i) = rows.points.at.row(0);
@@ -188,6 +263,8 @@ TEST(SmoothKernel, TheGradientIsThatOfTheMisfit) {
   for (std::uint32_t i = 0; i < 12; ++i) {
     rows.points.slices[i] = i % 4;
     rows.points.families.push_back(i % 4 / 2);
+    rows.points.settings.push_back(i % 3 == 0 ? 1 : 0);
+    rows.points.kernels.push_back(i);
   }
   VectorXd y(12);
   for (Index i = 0; i < 12; ++i) y(i) = rows.y[static_cast<std::size_t>(i)] - 3;

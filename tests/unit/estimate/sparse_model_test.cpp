@@ -49,6 +49,37 @@ TEST(SparseModel, AnswersRowsThatItWasNotShown) {
   EXPECT_FLOAT_EQ(model().shares()[0] + model().shares()[1] + model().shares()[2], 1);
 }
 
+/// With two threads a kernel takes a share of its time that depends on its size.
+double with_two_threads(const ir::Description& description, double log_ns) {
+  return log_ns - 0.5 * std::min(1.0, description.work.bytes() / 1e6);
+}
+
+TEST(SparseModel, LearnsFromRowsOfOtherThreads) {
+  const test::MadeRows one = test::made_rows(400, 0, 1);
+  test::MadeRows few = test::made_rows(40, 0, 7);
+  for (std::size_t i = 0; i < few.log_ns.size(); ++i)
+    few.log_ns[i] = with_two_threads(few.descriptions[i], few.log_ns[i]);
+  LearnRequest request = quick_sparse();
+  const auto alone = SparseModel::fit(few.descriptions, few.log_ns, request);
+  request.related = {one.descriptions, one.log_ns};
+  const auto both = SparseModel::fit(few.descriptions, few.log_ns, request);
+  ASSERT_TRUE(alone && both);
+  EXPECT_EQ(both->sites(), alone->sites()) << "of its own";
+  const test::MadeRows asked = test::made_rows(60, 0, 2);
+  const auto error_of = [&](const SparseModel& model) {
+    double sum = 0;
+    for (std::size_t i = 0; i < asked.log_ns.size(); ++i) {
+      const double truth = with_two_threads(asked.descriptions[i], asked.log_ns[i]);
+      sum += std::abs(model.answer(asked.descriptions[i], Profile::Accurate)->log_ns - truth);
+    }
+    return sum / static_cast<double>(asked.log_ns.size());
+  };
+  EXPECT_LT(error_of(*both), 0.85 * error_of(*alone)) << error_of(*alone);
+  const auto loaded = SparseModel::load(both->save());
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(error_of(*loaded), error_of(*both));
+}
+
 TEST(SparseModel, AMachineNeedsItsOverheadAndAShareOfItsBound) {
   const Machine machine{5000, 2000, 100, 1};
   ir::Work work;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Cycles of the loops, in closed form. loop_features.hpp describes them.
+#include "estimate/learned/loop_features.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace oplat::estimate {
+namespace {
+
+constexpr double kVector = 16;  ///< numbers in a register
+constexpr double kVectorsACycle = 2;
+constexpr double kLatency = 4;  ///< cycles until a register can be added to again
+
+/// Of one step of a loop over the sum, with so many registers to add to.
+double cycles(double registers) {
+  return registers > 0 ? std::max(registers / kVectorsACycle, kLatency) : 0;
+}
+
+/// Rows are taken by 12, then 6, then the rest at once.
+double product_cycles(double rows, double columns) {
+  constexpr double kRows = 12;
+  constexpr double kFewerRows = 6;
+  // Two registers a row, and one for a rest of up to 16 columns.
+  const double rest = std::fmod(columns, 2 * kVector);
+  const double pairs = std::floor(columns / (2 * kVector)) + (rest > kVector ? 1 : 0);
+  const double singles = rest > 0 && rest <= kVector ? 1 : 0;
+  const auto of_rows = [&](double count) {
+    return count > 0 ? pairs * cycles(2 * count) + singles * cycles(count) : 0;
+  };
+  const double last = std::fmod(rows, kRows);
+  const double fewer = last >= kFewerRows ? kFewerRows : 0;
+  return std::floor(rows / kRows) * of_rows(kRows) + of_rows(fewer) + of_rows(last - fewer);
+}
+
+/// Of one row of outputs, `edge` of them alone at each end, for all blocks of channels, so many of
+/// them together.
+double blocked_cycles(double outputs, double edge, double channels, double together) {
+  constexpr double kOutputs = 6;
+  const double alone = std::min(2 * edge, outputs);
+  const double between = outputs - alone;
+  const auto of_blocks = [&](double blocks) {
+    return std::floor(between / kOutputs) * cycles(kOutputs * blocks) +
+           cycles(std::fmod(between, kOutputs) * blocks) + alone * cycles(blocks);
+  };
+  const double blocks = std::ceil(channels / kVector);
+  return std::floor(blocks / together) * of_blocks(together) +
+         of_blocks(std::fmod(blocks, together));
+}
+
+double quantised_cycles(double outputs, double channels) {
+  constexpr double kOutputs = 6;
+  constexpr double kChannels = 64;
+  const double rest = std::fmod(channels, kChannels);
+  const double a_group = std::floor(channels / kChannels) * cycles(kOutputs * kChannels / kVector) +
+                         cycles(kOutputs * std::ceil(rest / kVector));
+  return std::ceil(outputs / kOutputs) * a_group;
+}
+
+}  // namespace
+
+void loop_features(const ir::Description& description, std::span<float> out) {
+  if (!description.contraction) {
+    std::fill(out.begin(), out.end(), std::numeric_limits<float>::quiet_NaN());
+    return;
+  }
+  const ir::Contraction& p = *description.contraction;
+  const bool is_depthwise = p.in_c == 1 && p.groups > 1;
+  const double channels = is_depthwise ? p.groups * p.out_c : p.out_c;
+  const double together = is_depthwise ? 1 : 4;
+  const double rows = p.batch * p.out_h * p.out_w;
+  // Outputs whose windows reach into the padding, where there is any: as many as keep the size.
+  const double edge =
+      p.kernel_w > 1 && p.share_inside < 1 ? std::ceil(std::floor(p.kernel_w / 2) / p.stride) : 0;
+  const auto loss = [&](double needed, double results) {
+    return static_cast<float>(std::log(needed / (results / kVector / kVectorsACycle)));
+  };
+  out[0] = loss(product_cycles(rows, p.out_c), rows * p.out_c);
+  out[1] = loss(blocked_cycles(p.out_w, edge, channels, together), p.out_w * channels);
+  out[2] =
+      loss(blocked_cycles(p.out_h * p.out_w, 0, channels, together), p.out_h * p.out_w * channels);
+  out[3] = loss(quantised_cycles(p.out_h * p.out_w, channels), p.out_h * p.out_w * channels);
+  const double length = p.in_c * p.kernel_h * p.kernel_w;
+  constexpr double kAtOnce = 4;
+  out[4] = static_cast<float>(std::log(std::ceil(length / kAtOnce) * kAtOnce / length));
+}
+
+}  // namespace oplat::estimate

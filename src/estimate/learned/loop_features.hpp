@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the loops of a CPU's kernels lose at their ends.
+///
+/// The problem: a kernel works off its result in blocks of registers. What is left over at the end
+/// of a row or of the channels takes as long as a block, or nearly. So a convolution of 7 outputs a
+/// row takes a quarter longer for each of them than one of 6, and a sum of shapes, or their
+/// logarithms, does not show it.
+///
+/// The losses are those of the loops of ONNX Runtime's library MLAS for AVX-512, by what they need
+/// of a processor that begins two vector products a cycle and needs four cycles for one:
+/// products of matrices take 12, 6 or fewer rows and 32 or 16 columns at a time
+/// (amd64/FgemmKernelAvx512FCommon.inc); convolutions in a blocked layout up to 6 outputs of a row
+/// and 4 blocks of 16 channels (1 of a depthwise one), and outputs next to the padding one by one
+/// (amd64/SconvKernelAvx512F.asm); convolutions in 8 bits always 6 outputs and up to 64 channels,
+/// in steps of 16 (amd64/ConvSymKernelAvx512Core.asm). Which of them counts for a kernel, and how
+/// much, is learned from rows; on other processors they are hints like others.
+///
+/// Example: 7 outputs a row, a window of 3 with padding, 64 channels: one output at each edge (4
+/// cycles instead of 2) and 5 between them (10 cycles) are 18 cycles where 14 would do, a loss of
+/// ln(18 / 14) = 0.25.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "ir/description.hpp"
+
+namespace oplat::estimate {
+
+inline constexpr std::size_t kLoopFeatures = 5;
+
+/// Writes kLoopFeatures numbers: ln of (cycles over those without a loss) of a product of matrices,
+/// of a blocked convolution row by row, of one of all outputs in a row, of one in 8 bits; and ln of
+/// what rounding the sum's length up to a multiple of 4 adds. NaN where no products are summed.
+void loop_features(const ir::Description& description, std::span<float> out);
+
+}  // namespace oplat::estimate

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Losses of loops, by hand.
+#include "estimate/learned/loop_features.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+namespace oplat::estimate {
+namespace {
+
+std::array<float, kLoopFeatures> features_of(const ir::Contraction& contraction) {
+  ir::Description description;
+  description.contraction = contraction;
+  std::array<float, kLoopFeatures> out{};
+  loop_features(description, out);
+  return out;
+}
+
+TEST(LoopFeatures, AProductOfWholeBlocksLosesNothing) {
+  ir::Contraction product;
+  product.in_c = 64;
+  product.out_c = 64;
+  product.out_h = 24;
+  EXPECT_NEAR(features_of(product)[0], 0, 1e-6);
+  EXPECT_NEAR(features_of(product)[4], 0, 1e-6);
+  // 12 rows, then one that waits for its registers: 12 + 4 cycles for 13 rows of 32 columns.
+  product.out_h = 13;
+  EXPECT_NEAR(features_of(product)[0], std::log(16.0 / 13), 1e-6);
+  // 12, 6 and 2 rows.
+  product.out_h = 20;
+  EXPECT_NEAR(features_of(product)[0], std::log(22.0 / 20), 1e-6);
+  // 40 columns: a pair of registers, then one of which half is of use.
+  product.out_h = 12;
+  product.out_c = 40;
+  EXPECT_NEAR(features_of(product)[0], std::log((12 + 6) / (12 * 40.0 / 32)), 1e-6);
+  product.in_c = 3;
+  EXPECT_NEAR(features_of(product)[4], std::log(4.0 / 3), 1e-6);
+}
+
+TEST(LoopFeatures, ABlockedConvolutionLosesAtTheEndsOfItsRows) {
+  ir::Contraction conv;
+  conv.in_c = 64;
+  conv.out_c = 64;
+  conv.out_h = 7;
+  conv.out_w = 6;
+  EXPECT_NEAR(features_of(conv)[1], 0, 1e-6);
+  // The example of the header.
+  conv.out_w = 7;
+  conv.kernel_h = conv.kernel_w = 3;
+  conv.share_inside = 0.9;
+  EXPECT_NEAR(features_of(conv)[1], std::log(18.0 / 14), 1e-6);
+  // Without padding 6 and 1 outputs; all 49 in a row, 8 times 6 and 1.
+  conv.share_inside = 1;
+  EXPECT_NEAR(features_of(conv)[1], std::log((12 + 4) / 14.0), 1e-6);
+  EXPECT_NEAR(features_of(conv)[2], std::log((8 * 12 + 4) / 98.0), 1e-6);
+  // In 8 bits 54 of 49.
+  EXPECT_NEAR(features_of(conv)[3], std::log(54.0 / 49), 1e-6);
+  // One block of channels has too few registers to keep two units busy.
+  conv.out_c = 16;
+  conv.out_w = 6;
+  EXPECT_NEAR(features_of(conv)[1], std::log(4.0 / 3), 1e-6);
+}
+
+TEST(LoopFeatures, ADepthwiseConvolutionHasItsGroupsForChannels) {
+  ir::Contraction conv;
+  conv.groups = 24;
+  conv.out_h = conv.out_w = 6;
+  EXPECT_NEAR(features_of(conv)[1], std::log(2 * 4 / (6 * 24.0 / 32)), 1e-6)
+      << "a block after the other, each with six registers";
+}
+
+TEST(LoopFeatures, AreMissingWhereNothingIsSummed) {
+  std::array<float, kLoopFeatures> out{};
+  loop_features({}, out);
+  for (const float value : out) EXPECT_TRUE(std::isnan(value));
+}
+
+}  // namespace
+}  // namespace oplat::estimate
