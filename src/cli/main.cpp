@@ -43,7 +43,6 @@ std::string with_sorted_excludes(const std::string& name) {
   const std::size_t begin = at + kExcludes.size();
   std::istringstream words(name.substr(begin));
   std::vector<std::string> others{std::istream_iterator<std::string>(words), {}};
-  if (std::find(others.begin(), others.end(), "Needs:") != others.end()) return name;
   std::sort(others.begin(), others.end());
   // What is left out is the name of a hidden option, which is empty.
   return others.empty() ? name.substr(0, at)

@@ -155,7 +155,8 @@ bool CampaignRun::resumed() const {
   });
 }
 
-/// What earlier campaigns measured well enough is left alone.
+/// What earlier campaigns measured well enough is left alone, but for rows that a block at full
+/// clock may make sure of.
 void CampaignRun::mark_finished() {
   for (const CampaignRow& row : rows_.all) {
     for (const table::Block& block : row.blocks) references_.add(block);
@@ -522,9 +523,10 @@ Status CampaignRun::settle_empty_call(const std::optional<double>& full_clock_ns
 
 Status CampaignRun::finish() {
   tell(Phase::Finishing, nullptr);
-  OPLAT_CHECK(settle_empty_call(full_clock_ns(rows_.all)));
+  const std::optional<double> full_clock = full_clock_ns(rows_.all);
+  OPLAT_CHECK(settle_empty_call(full_clock));
   pool_.discard();
-  const SpreadOfBlocks spread = spread_of(rows_.all);
+  const SpreadOfBlocks spread = spread_of(rows_.all, full_clock);
   return table_.transaction([&]() -> Status {
     for (CampaignRow& row : rows_.all) {
       if (row.blocks.size() == 1) store_.set_single_sd_log(spread.sd_log(row.blocks.front()));

@@ -21,8 +21,9 @@ std::optional<double> full_clock_ns(std::span<const CampaignRow> rows) {
   return usual_full_clock_ns(readings);
 }
 
-SpreadOfBlocks spread_of(std::span<const CampaignRow> rows) {
-  SpreadOfBlocks spread(full_clock_ns(rows));
+SpreadOfBlocks spread_of(std::span<const CampaignRow> rows,
+                         const std::optional<double>& full_clock_ns) {
+  SpreadOfBlocks spread(full_clock_ns);
   for (const CampaignRow& row : rows) spread.add_row(row.blocks);
   return spread;
 }
@@ -31,7 +32,7 @@ bool ask_for_blocks_at_full_clock(std::span<CampaignRow> rows, const StopRule& r
                                   References& references) {
   constexpr std::int64_t kFactor = 2;
   const std::int64_t most = std::min(kFactor * rule.min_blocks, rule.max_blocks);
-  const SpreadOfBlocks spread = spread_of(rows);
+  const SpreadOfBlocks spread = spread_of(rows, full_clock_ns(rows));
   bool any = false;
   for (CampaignRow& row : rows) {
     if (!row.precise || row.attempts() >= most || row.method.has(kFailedLater)) continue;

@@ -111,7 +111,8 @@ std::optional<double> fastest_compute_ns(std::span<const table::Block> blocks) {
 
 std::optional<double> usual_full_clock_ns(std::span<const double> readings) {
   constexpr double kNear = 0.015;
-  constexpr double kLeastShare = 0.1;
+  constexpr std::size_t kOneIn = 10;
+  constexpr std::size_t kFew = 2;
   std::vector<double> logs;
   for (const double reading : readings) {
     if (reading > 0 && std::isfinite(reading)) logs.push_back(std::log(reading));
@@ -132,26 +133,30 @@ std::optional<double> usual_full_clock_ns(std::span<const double> readings) {
     about.push_back({first, last - first});
     largest = std::max(largest, last - first);
   }
-  for (std::size_t i = 0; i < logs.size(); ++i) {
-    const Crowd& crowd = about[i];
-    if (static_cast<double>(crowd.count) < kLeastShare * static_cast<double>(largest)) continue;
-    const auto begin = about.begin() + static_cast<std::ptrdiff_t>(crowd.first);
-    const bool is_peak =
-        std::all_of(begin, begin + static_cast<std::ptrdiff_t>(crowd.count),
-                    [&](const Crowd& other) { return other.count <= crowd.count; });
-    if (is_peak) return std::exp(logs[crowd.first + crowd.count / 2]);
+  const std::size_t least = std::min(largest, std::max(kFew, (largest + kOneIn - 1) / kOneIn));
+  const auto is_smaller = [](const Crowd& a, const Crowd& b) { return a.count < b.count; };
+  // From the fastest crowd that is large enough to the top of its hill.
+  auto at = std::find_if(about.begin(), about.end(),
+                         [&](const Crowd& crowd) { return crowd.count >= least; });
+  for (;;) {
+    const auto begin = about.begin() + static_cast<std::ptrdiff_t>(at->first);
+    const auto top =
+        std::max_element(begin, begin + static_cast<std::ptrdiff_t>(at->count), is_smaller);
+    if (top->count <= at->count) break;
+    at = top;
   }
-  return std::exp(logs.front());  // not reached: the largest crowd is a peak
+  return std::exp(logs[at->first + at->count / 2]);
 }
 
 bool is_at_lower_clock(const std::optional<double>& reference_compute_ns,
-                       const std::optional<double>& fastest_ns) {
+                       const std::optional<double>& full_clock_ns) {
   constexpr double kSameClock = 1.03;
-  return fastest_ns && reference_compute_ns && *reference_compute_ns > kSameClock * *fastest_ns;
+  return full_clock_ns && reference_compute_ns &&
+         *reference_compute_ns > kSameClock * *full_clock_ns;
 }
 
-bool is_at_lower_clock(const table::Block& block, const std::optional<double>& fastest_ns) {
-  return is_at_lower_clock(block.reference_compute_ns, fastest_ns);
+bool is_at_lower_clock(const table::Block& block, const std::optional<double>& full_clock_ns) {
+  return is_at_lower_clock(block.reference_compute_ns, full_clock_ns);
 }
 
 void SpreadOfBlocks::Pool::add(std::span<const double> logs, double centre,

@@ -82,16 +82,17 @@ inline constexpr double kAssumedSdLog = 0.10;
 /// Of the compute reference in these blocks; std::nullopt if none was timed.
 std::optional<double> fastest_compute_ns(std::span<const table::Block> blocks);
 /// What the compute reference takes at full clock, from readings in ns of many blocks: the fastest
-/// value about which they crowd (within 1.5 %, at least a tenth as many as about any other). A
-/// clock moves by itself, by 2 to 4 % within a minute on a Zen 5 (docs/adr/0070), and the least of
-/// a thousand readings is one that hardly any block had. std::nullopt for none; readings <= 0 do
-/// not count.
+/// value about which they crowd (within 1.5 %; two at least, and a tenth as many as about any
+/// other). A clock moves by itself, by 2 to 4 % within a minute on a Zen 5 (docs/adr/0070), and the
+/// least of a thousand readings is one that hardly any block had. std::nullopt for none; readings
+/// <= 0 do not count.
 std::optional<double> usual_full_clock_ns(std::span<const double> readings);
-/// Whether the compute reference took 3 % longer than `fastest_ns`, the fastest of other blocks:
-/// the clock was lower, since the core or another one had other work. False where one is not known.
+/// Whether the compute reference took 3 % longer than `full_clock_ns`, which it takes at full clock
+/// in the blocks that are compared: the clock was lower, since the core or another one had other
+/// work. False where one is not known.
 bool is_at_lower_clock(const std::optional<double>& reference_compute_ns,
-                       const std::optional<double>& fastest_ns);
-bool is_at_lower_clock(const table::Block& block, const std::optional<double>& fastest_ns);
+                       const std::optional<double>& full_clock_ns);
+bool is_at_lower_clock(const table::Block& block, const std::optional<double>& full_clock_ns);
 
 /// How far single blocks of a campaign lie apart, pooled over its rows. A row of one block does not
 /// show its own spread, and on a machine with neighbours one block in ten may take 1.6 times as

@@ -119,10 +119,10 @@ void Gaussian::leave_out(const Points& points) {
   const std::vector<std::vector<std::size_t>> same = rows_of_kernels(points);
   std::vector<float> row(columns());
   for (std::size_t i = 0; i < rows(); ++i) {
+    if (setting(i) != 0) continue;
     for (std::size_t d = 0; d < row.size(); ++d)
       row[d] = at_(static_cast<Index>(i), static_cast<Index>(d));
-    const Answer near =
-        from_nearest(covariances(row, slices_[i], family(i), setting(i)), nearest(), same[i]);
+    const Answer near = from_nearest(covariances(row, slices_[i], family(i)), nearest(), same[i]);
     if (!exact_) left_out_[i].mean = near.mean;
     left_out_[i].sd = near.sd;
   }
@@ -144,6 +144,7 @@ void Gaussian::fit_exact(const Points& points, const VectorXd& deviations, bool 
   const MatrixXd inverse_lower = inverse_of_lower(covariance);
   const std::vector<std::vector<std::size_t>> same = rows_of_kernels(points);
   for (std::size_t i = 0; i < same.size(); ++i) {
+    if (setting(i) != 0) continue;
     const auto own =
         static_cast<Index>(std::find(same[i].begin(), same[i].end(), i) - same[i].begin());
     const auto n = static_cast<Index>(same[i].size());
@@ -160,8 +161,8 @@ void Gaussian::fit_exact(const Points& points, const VectorXd& deviations, bool 
   }
 }
 
-VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice, std::uint32_t family,
-                               std::uint32_t setting) const {
+VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice,
+                               std::uint32_t family) const {
   const auto n = static_cast<Index>(rows());
   std::array<Eigen::ArrayXf, SmoothKernel::kParts> squares;
   squares.fill(Eigen::ArrayXf::Zero(n));
@@ -184,7 +185,7 @@ VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice, s
     const auto row = static_cast<std::size_t>(i);
     if (slices_[row] != slice) out(i) *= across;
     if (slices_[row] != slice && !families_.empty() && families_[row] != family) out(i) *= apart;
-    if (this->setting(row) != setting) out(i) *= between;
+    if (setting(row) != 0) out(i) *= between;
   }
   return out;
 }
@@ -224,13 +225,14 @@ Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t
   const VectorXd weights = among.selfadjointView<Eigen::Lower>().llt().solve(to);
   Answer answer;
   answer.mean = mean_ + weights.dot(values);
-  answer.sd = std::sqrt(std::clamp(own - weights.dot(to), std::max(kernel_.noise, 1e-9), own));
+  answer.sd = std::sqrt(
+      std::clamp(own - weights.dot(to), std::min(std::max(kernel_.noise, 1e-9), own), own));
   return answer;
 }
 
 Gaussian::Answer Gaussian::answer(std::span<const float> at, std::uint32_t slice,
                                   std::uint32_t family) const {
-  const VectorXf near = covariances(at, slice, family, 0);
+  const VectorXf near = covariances(at, slice, family);
   Answer out = from_nearest(near, nearest(), {});
   if (exact_) out.mean = mean_ + near.cast<double>().dot(values_);
   return out;
@@ -244,7 +246,7 @@ std::vector<double> Gaussian::means(const Points& points) const {
       row[d] = static_cast<float>(points.at(static_cast<Index>(i), static_cast<Index>(d)));
     }
     const VectorXf near =
-        covariances(row, points.slices[i], points.families.empty() ? 0 : points.families[i], 0);
+        covariances(row, points.slices[i], points.families.empty() ? 0 : points.families[i]);
     out[i] =
         exact_ ? mean_ + near.cast<double>().dot(values_) : from_nearest(near, nearest(), {}).mean;
   }

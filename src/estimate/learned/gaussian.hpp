@@ -63,8 +63,8 @@ class Gaussian {
   /// without rows.
   [[nodiscard]] Answer answer(std::span<const float> at, std::uint32_t slice,
                               std::uint32_t family) const;
-  /// What would be said of each row, in its setting, if no row of its kernel were there, the
-  /// parameters being the same.
+  /// What would be said of each row of setting 0 if no row of its kernel were there, the parameters
+  /// being the same; nothing of use for rows of others.
   /// Only after a fit that was asked for it.
   [[nodiscard]] std::span<const Answer> left_out() const { return left_out_; }
   /// The means of many answers.
@@ -78,9 +78,9 @@ class Gaussian {
   void fit_exact(const Points& points, const Eigen::VectorXd& deviations, bool leave_out);
   /// Deviations of all rows left out, and where not exact() their means.
   void leave_out(const Points& points);
-  /// Of a place in a setting with all rows.
+  /// Of a place in setting 0 with all rows.
   [[nodiscard]] Eigen::VectorXf covariances(std::span<const float> at, std::uint32_t slice,
-                                            std::uint32_t family, std::uint32_t setting) const;
+                                            std::uint32_t family) const;
   [[nodiscard]] std::uint32_t setting(std::size_t row) const {
     return settings_.empty() ? 0 : settings_[row];
   }

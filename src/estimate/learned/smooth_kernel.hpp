@@ -22,7 +22,11 @@ struct Points {
   /// all are of 0.
   std::vector<std::uint32_t> settings;
   /// Rows of the same kernel have the same number, in several settings. Empty: each has its own.
+  /// Stated where settings are.
   std::vector<std::uint32_t> kernels;
+  [[nodiscard]] bool is_of_setting(std::size_t row) const {
+    return settings.empty() || settings[row] == 0;
+  }
   [[nodiscard]] Eigen::Index size() const { return at.rows(); }
   [[nodiscard]] Points chosen(std::span<const std::size_t> rows) const;
 };

@@ -13,13 +13,22 @@ namespace {
 
 constexpr int kShareSteps = 10;
 
+/// What is mixed with the common process is judged on rows of setting 0, a fifth of those that a
+/// family needs at least.
+constexpr std::size_t kShareOfSetting = 5;
+
 std::map<std::uint32_t, std::vector<std::size_t>> large_families(const Points& points,
                                                                  std::size_t least) {
   std::map<std::uint32_t, std::vector<std::size_t>> rows;
-  for (std::size_t i = 0; i < points.families.size(); ++i) rows[points.families[i]].push_back(i);
+  std::map<std::uint32_t, std::size_t> of_setting;
+  for (std::size_t i = 0; i < points.families.size(); ++i) {
+    rows[points.families[i]].push_back(i);
+    of_setting[points.families[i]] += points.is_of_setting(i) ? 1 : 0;
+  }
   std::erase_if(rows, [&](const auto& each) {
     // One that holds all rows is what the common process sees.
-    return each.second.size() < least || each.second.size() == points.slices.size();
+    return each.second.size() < least || each.second.size() == points.slices.size() ||
+           of_setting[each.first] * kShareOfSetting < least;
   });
   return rows;
 }
@@ -33,16 +42,14 @@ Gaussian::Answer mixed(const Gaussian::Answer& own, const Gaussian::Answer& comm
 float best_share(std::span<const Gaussian::Answer> own, std::span<const Gaussian::Answer> common,
                  std::span<const std::size_t> rows, std::span<const double> y,
                  const Points& points) {
-  const auto counts = [&](std::size_t row) {
-    return points.settings.empty() || points.settings[row] == 0;
-  };
   float best = 0;
   double least = -1;
   for (int step = 0; step <= kShareSteps; ++step) {
     const float share = static_cast<float>(step) / kShareSteps;
     double sum = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (counts(rows[i])) sum += std::abs(mixed(own[i], common[rows[i]], share).mean - y[rows[i]]);
+      if (points.is_of_setting(rows[i]))
+        sum += std::abs(mixed(own[i], common[rows[i]], share).mean - y[rows[i]]);
     }
     if (least >= 0 && sum >= least) continue;
     least = sum;
@@ -63,9 +70,10 @@ SmoothModel SmoothModel::learn(const Points& points, std::span<const double> y,
   std::vector<std::uint32_t> names;
   for (const auto& [family, rows] : families) names.push_back(family);
   std::mutex mutex;
-  const auto options_of = [&](std::size_t rows_of_kernel) {
+  const auto options_of = [&](std::size_t rows_of_kernel, std::size_t max_exact) {
     Gaussian::Options out = options.common;
     out.rows_of_kernel = rows_of_kernel;
+    out.max_exact = max_exact;
     if (options.common.go_on)
       out.go_on = [&] {
         const std::lock_guard lock(mutex);
@@ -79,14 +87,16 @@ SmoothModel SmoothModel::learn(const Points& points, std::span<const double> y,
   const Status all =
       base::for_each(1 + names.size(), options.threads, [&](std::size_t number) -> Status {
         if (number == 0) {
-          model.common_ = Gaussian::learn(points, y, options_of(options.common.rows_of_kernel));
+          model.common_ = Gaussian::learn(
+              points, y, options_of(options.common.rows_of_kernel, options.common.max_exact));
           return {};
         }
         const std::vector<std::size_t>& rows = families.at(names[number - 1]);
         std::vector<double> values;
         for (const std::size_t row : rows) values.push_back(y[row]);
         own[number - 1] =
-            Gaussian::learn(points.chosen(rows), values, options_of(options.rows_of_own_kernel));
+            Gaussian::learn(points.chosen(rows), values,
+                            options_of(options.rows_of_own_kernel, options.max_exact_of_own));
         return {};
       });
   // Stopped.

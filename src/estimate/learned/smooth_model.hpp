@@ -26,6 +26,9 @@ class SmoothModel {
     /// Rows with which a family gets a process of its own, and of which its kernel is learned.
     std::size_t min_rows_of_own = 300;
     std::size_t rows_of_own_kernel = 600;
+    /// As Gaussian::Options::max_exact; several are fitted at once, each in 24 bytes for the square
+    /// of its rows.
+    std::size_t max_exact_of_own = 3000;
     int threads = 2;
   };
 
@@ -40,7 +43,7 @@ class SmoothModel {
   /// As Gaussian::answer().
   [[nodiscard]] Gaussian::Answer answer(std::span<const float> at, std::uint32_t slice,
                                         std::uint32_t family) const;
-  /// As Gaussian::left_out().
+  /// As Gaussian::left_out(): of rows of setting 0.
   [[nodiscard]] std::span<const Gaussian::Answer> left_out() const { return left_out_; }
   /// Share of a family's own process in its answers, of those that have one.
   [[nodiscard]] std::map<std::uint32_t, float> shares() const;

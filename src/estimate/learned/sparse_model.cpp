@@ -65,6 +65,21 @@ std::vector<std::size_t> others(std::span<const std::size_t> folds, std::size_t 
   return out;
 }
 
+/// Of related rows those among the rows of the setting itself. Others would make kernels that no
+/// row of it is like look as if they were measured, and points leave out numbers that are the same
+/// in all of its rows.
+Sites sites_inside(const RelatedRows& related, const Space& space) {
+  std::vector<ir::Description> descriptions;
+  std::vector<double> log_ns;
+  for (std::size_t i = 0; i < related.descriptions.size(); ++i) {
+    const auto point = space.place(related.descriptions[i]);
+    if (!point || point->relative || point->strange || point->outside > 0) continue;
+    descriptions.push_back(related.descriptions[i]);
+    log_ns.push_back(related.log_ns[i]);
+  }
+  return sites_of(descriptions, log_ns, space);
+}
+
 /// Shares in tenths with the least mean |error|, half way to equal ones: rows chosen because they
 /// are hard, and trees that learned from a part of the rows, judge members by what is not quite the
 /// question.
@@ -113,11 +128,9 @@ struct SparseModel::LeftOut {
 SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows,
                                        std::span<const double> log_ns, const RelatedRows& related,
                                        SparseModel& model) {
-  std::vector<ir::Description> all(rows.begin(), rows.end());
-  all.insert(all.end(), related.descriptions.begin(), related.descriptions.end());
-  model.space_ = Space::learn(all);
+  model.space_ = Space::learn(rows);
   const Sites own = sites_of(rows, log_ns, model.space_);
-  const Sites others = sites_of(related.descriptions, related.log_ns, model.space_);
+  const Sites others = sites_inside(related, model.space_);
   model.machine_ = learn_machine(own.descriptions, own.log_ns, model.space_);
   model.reference_ = learn_reference(own.descriptions, own.log_ns);
   model.sites_ = own.points.size();

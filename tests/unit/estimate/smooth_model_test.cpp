@@ -80,13 +80,39 @@ TEST(SmoothModel, AFamilyThatIsAllRowsIsTheCommonOne) {
   EXPECT_EQ(SmoothModel::processes(rows.points, options_of(10)), 1U);
 }
 
+TEST(SmoothModel, AFamilyNeedsRowsOfTheSettingThatIsAskedFor) {
+  FamilyRows rows = two_families(200, 1);
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    rows.points.settings.push_back(i < 30 ? 0 : 1);
+    rows.points.kernels.push_back(i);
+  }
+  EXPECT_EQ(SmoothModel::processes(rows.points, options_of(75)), 3U) << "15 of 75";
+  EXPECT_EQ(SmoothModel::processes(rows.points, options_of(80)), 1U);
+}
+
+TEST(SmoothModel, TheSameRowsGiveTheSameBytes) {
+  const FamilyRows rows = two_families(120, 1);
+  std::string first;
+  for (const int threads : {1, 4}) {
+    SmoothModel::Options options = options_of(50);
+    options.threads = threads;
+    base::ByteWriter writer;
+    SmoothModel::learn(rows.points, rows.y, options).save(writer);
+    if (threads == 1) first = writer.bytes();
+    EXPECT_TRUE(writer.bytes() == first) << threads << " threads";
+  }
+}
+
 TEST(SmoothModel, StopsWhenAsked) {
   const FamilyRows rows = two_families(80, 1);
-  SmoothModel::Options options = options_of(20);
-  int asked = 0;
-  options.common.go_on = [&] { return ++asked < 3; };
-  SmoothModel::learn(rows.points, rows.y, options);
-  EXPECT_LE(asked, 6) << "each process stops at its next step";
+  for (const int threads : {1, 3}) {
+    SmoothModel::Options options = options_of(20);
+    options.threads = threads;
+    int asked = 0;
+    options.common.go_on = [&] { return ++asked < 3; };
+    SmoothModel::learn(rows.points, rows.y, options);
+    EXPECT_LE(asked, 6) << "each process stops at its next step";
+  }
 }
 
 TEST(SmoothModelBytes, ComeBackTheSame) {

@@ -80,6 +80,35 @@ TEST(SparseModel, LearnsFromRowsOfOtherThreads) {
   EXPECT_EQ(error_of(*loaded), error_of(*both));
 }
 
+TEST(SparseModel, IsNoSurerWhereOnlyRowsOfOtherThreadsAre) {
+  const auto is_small = [](const ir::Description& d) { return d.work.flops.value_or(0) < 5e7; };
+  const test::MadeRows one = test::made_rows(300, 30, 1);
+  const test::MadeRows all = test::made_rows(200, 0, 7);
+  test::MadeRows small;
+  for (std::size_t i = 0; i < all.log_ns.size(); ++i) {
+    if (!is_small(all.descriptions[i])) continue;
+    small.descriptions.push_back(all.descriptions[i]);
+    small.log_ns.push_back(with_two_threads(all.descriptions[i], all.log_ns[i]));
+  }
+  LearnRequest request = quick_sparse();
+  const auto alone = SparseModel::fit(small.descriptions, small.log_ns, request);
+  request.related = {one.descriptions, one.log_ns};
+  const auto both = SparseModel::fit(small.descriptions, small.log_ns, request);
+  ASSERT_TRUE(alone && both);
+  const ir::Description copy = test::made_copy(3);
+  for (const Profile profile : {Profile::Accurate, Profile::Fast}) {
+    EXPECT_FALSE(both->answer(copy, profile)) << "no row of two threads is a copy";
+    for (const ir::Description& far : one.descriptions) {
+      const auto without = alone->answer(far, profile);
+      if (!without || without->outside < 1) continue;
+      const auto with = both->answer(far, profile);
+      ASSERT_TRUE(with);
+      EXPECT_EQ(with->outside, without->outside);
+      EXPECT_GE(with->sd_log, 0.35 * with->outside);
+    }
+  }
+}
+
 TEST(SparseModel, AMachineNeedsItsOverheadAndAShareOfItsBound) {
   const Machine machine{5000, 2000, 100, 1};
   ir::Work work;
@@ -125,7 +154,9 @@ TEST(SparseModel, TooFewRowsAreRefused) {
 TEST(SparseModel, TheSameRowsGiveTheSameBytes) {
   const test::MadeRows rows = test::made_rows(40, 0, 4);
   const auto first = SparseModel::fit(rows.descriptions, rows.log_ns, quick_sparse());
-  const auto second = SparseModel::fit(rows.descriptions, rows.log_ns, quick_sparse());
+  LearnRequest on_four_threads = quick_sparse();
+  on_four_threads.threads = 4;
+  const auto second = SparseModel::fit(rows.descriptions, rows.log_ns, on_four_threads);
   ASSERT_TRUE(first && second);
   EXPECT_TRUE(first->save() == second->save());
 }

@@ -33,7 +33,7 @@ inline double made_log_ns(const ir::Description& d) {
 }
 
 /// A convolution of random sizes; every third with a sum.
-inline ir::Description made_convolution(base::Random& random, std::size_t number) {
+inline compat::tinynas::ConvTuple made_tuple(base::Random& random, std::size_t number) {
   compat::tinynas::ConvTuple conv;
   conv.batch = std::int64_t{1} << random.below(4);
   conv.in_c = 16 * static_cast<std::int64_t>(1 + random.below(12));
@@ -42,7 +42,11 @@ inline ir::Description made_convolution(base::Random& random, std::size_t number
   conv.kernel = 1 + 2 * static_cast<std::int64_t>(random.below(3));
   conv.stride = 1 + static_cast<std::int64_t>(random.below(2));
   conv.fused = number % 3 == 0;
-  return described(compat::tinynas::key_of(conv, ir::Dtype::F32));
+  return conv;
+}
+
+inline ir::Description made_convolution(base::Random& random, std::size_t number) {
+  return described(compat::tinynas::key_of(made_tuple(random, number), ir::Dtype::F32));
 }
 
 inline ir::Description made_copy(std::size_t number) {

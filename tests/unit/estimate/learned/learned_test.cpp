@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <stdexcept>
+#include <utility>
 
 #include "compat/registry.hpp"
 #include "estimate/accuracy.hpp"
@@ -13,6 +16,7 @@
 #include "unit/estimate/fit_bytes.hpp"
 #include "unit/estimate/learned/synthetic.hpp"
 #include "unit/estimate/small_table.hpp"
+#include "unit/estimate/sparse_rows.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -230,6 +234,76 @@ TEST(LearnedBeyondTest, FarBeyondASingleRowItIsNoLessSureThanRelatives) {
   EXPECT_GT(far.sd_log, 0.1);
   EXPECT_NEAR(std::log(far.median_ns / ns(128 * 128 * 128)), 0, 2 * far.sd_log);
   EXPECT_LT(ask(unary("Relu", 3 << 18)).sd_log, far.sd_log) << "between its own rows";
+}
+
+/// Forty rows of two threads, and with `others` 400 of one, of other kernels.
+class TableOfThreads {
+ public:
+  TableOfThreads(bool others, const std::map<std::string, std::string>& options_of_others) {
+    table::Setting two = test::setting_of(2);
+    table::Setting one = test::setting_of(1);
+    one.options = options_of_others;
+    device_ = small_.device();
+    setting_ = small_.setting(two);
+    put(setting_, 40, 7, 2);
+    if (others) put(small_.setting(one), 400, 1, 1);
+    LearnRequest request;
+    request.threads = 1;
+    request.effort = 0.1;
+    const LearnedFit fit = must(learn(source(), request));
+    EXPECT_EQ(fit.rows, 40) << "its own";
+    must(small_.table().put_fit(device_, setting_, fit.fits.front()));
+  }
+  /// Mean |ln(estimate / time)| of kernels without a row.
+  [[nodiscard]] double error() const {
+    base::Random random(2);
+    double sum = 0;
+    constexpr std::size_t kAsked = 50;
+    const Chain chain = must(make_chain(source(), {}));
+    for (std::size_t i = 0; i < kAsked; ++i) {
+      const auto [key, ns] = timed(random, i, 2);
+      const Query query{key, std::nullopt};
+      std::optional<Estimate> answer;
+      must(estimate_all(chain, {&query, 1}, {&answer, 1}));
+      if (!answer || answer->tier != "sparse") throw std::runtime_error(key);
+      sum += std::abs(std::log(answer->median_ns / ns)) / kAsked;
+    }
+    return sum;
+  }
+
+ private:
+  static std::pair<std::string, double> timed(base::Random& random, std::size_t number,
+                                              double threads) {
+    const std::string key =
+        compat::tinynas::key_text_of(test::made_tuple(random, number), ir::Dtype::F32);
+    const ir::Description description = test::described(must(ir::parse(key)));
+    // Small kernels gain nothing from the second thread.
+    const double share = std::min(1.0, description.work.bytes() / 1e6);
+    return {key, std::exp(test::made_log_ns(description)) / (1 + share * (threads - 1))};
+  }
+  void put(table::SettingId setting, std::size_t rows, std::uint64_t seed, double threads) {
+    base::Random random(seed);
+    must(small_.table().transaction([&]() -> Status {
+      for (std::size_t i = 0; i < rows; ++i) {
+        const auto [key, ns] = timed(random, i, threads);
+        small_.row(device_, setting, key, std::nullopt, test::timing(ns), "tinynas");
+      }
+      return {};
+    }));
+  }
+  [[nodiscard]] RowSource source() const {
+    return {&small_.table(), device_, {setting_}, std::nullopt, &compat::catalogue()};
+  }
+
+  test::SmallTable small_;
+  table::DeviceId device_ = 0;
+  table::SettingId setting_ = 0;
+};
+
+TEST(LearnedThreadsTest, RowsOfOtherThreadsHelpAndThoseOfOtherSettingsDoNotCount) {
+  const double alone = TableOfThreads(false, {}).error();
+  EXPECT_LT(TableOfThreads(true, {}).error(), 0.8 * alone) << alone;
+  EXPECT_EQ(TableOfThreads(true, {{"level", "1"}}).error(), alone);
 }
 
 TEST(SplitTest, WordsAreChecked) {
