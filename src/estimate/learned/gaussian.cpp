@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "base/random.hpp"
 
@@ -36,8 +34,8 @@ double mean_of(std::span<const double> y) {
   return y.empty() ? 0 : std::accumulate(y.begin(), y.end(), 0.0) / static_cast<double>(y.size());
 }
 
-/// Rows at random that a kernel is learned from. Of several settings: half of them of setting 0, a
-/// quarter of the same kernels in others as far as there are, so that it shows how alike they are.
+/// Rows at random that a kernel is learned from. Of several settings: half of them of setting 0, if
+/// it has so many.
 std::vector<std::size_t> rows_of_kernel(const Points& points, const Gaussian::Options& options) {
   std::vector<std::size_t> rows(static_cast<std::size_t>(points.size()));
   std::iota(rows.begin(), rows.end(), std::size_t{0});
@@ -45,35 +43,12 @@ std::vector<std::size_t> rows_of_kernel(const Points& points, const Gaussian::Op
   if (rows.size() <= most) return rows;
   base::Random random(options.seed);
   base::shuffle(rows, random);
-  if (!points.settings.empty()) {
-    std::unordered_set<std::uint32_t> kernels;
-    std::unordered_set<std::size_t> first;
-    for (const std::size_t row : rows) {
-      if (first.size() >= most / 2 || points.settings[row] != 0) continue;
-      first.insert(row);
-      kernels.insert(points.kernels[row]);
-    }
-    const std::size_t with_same = first.size() + most / 4;
-    for (const std::size_t row : rows) {
-      if (first.size() >= with_same) break;
-      if (points.settings[row] != 0 && kernels.contains(points.kernels[row])) first.insert(row);
-    }
-    std::stable_partition(rows.begin(), rows.end(),
-                          [&](std::size_t row) { return first.contains(row); });
-  }
+  std::size_t of_setting = 0;
+  std::stable_partition(rows.begin(), rows.end(), [&](std::size_t row) {
+    return !points.settings.empty() && points.is_of_setting(row) && of_setting++ < most / 2;
+  });
   rows.resize(most);
   return rows;
-}
-
-/// Of each row, those of the same kernel, itself included.
-std::vector<std::vector<std::size_t>> rows_of_kernels(const Points& points) {
-  const auto count = static_cast<std::size_t>(points.size());
-  std::vector<std::vector<std::size_t>> out(count);
-  std::unordered_map<std::uint32_t, std::vector<std::size_t>> rows;
-  for (std::size_t i = 0; i < points.kernels.size(); ++i) rows[points.kernels[i]].push_back(i);
-  for (std::size_t i = 0; i < count; ++i)
-    out[i] = points.kernels.empty() ? std::vector{i} : rows.at(points.kernels[i]);
-  return out;
 }
 
 }  // namespace
@@ -111,24 +86,23 @@ Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKe
   } else {
     model.values_ = deviations;
   }
-  if (options.leave_out) model.leave_out(points);
+  if (options.leave_out) model.leave_out();
   return model;
 }
 
-void Gaussian::leave_out(const Points& points) {
-  const std::vector<std::vector<std::size_t>> same = rows_of_kernels(points);
+void Gaussian::leave_out() {
   std::vector<float> row(columns());
   for (std::size_t i = 0; i < rows(); ++i) {
     if (setting(i) != 0) continue;
     for (std::size_t d = 0; d < row.size(); ++d)
       row[d] = at_(static_cast<Index>(i), static_cast<Index>(d));
-    const Answer near = from_nearest(covariances(row, slices_[i], family(i)), nearest(), same[i]);
+    const Answer near = from_nearest(covariances(row, slices_[i], family(i)), nearest(), i);
     if (!exact_) left_out_[i].mean = near.mean;
     left_out_[i].sd = near.sd;
   }
 }
 
-/// The means without rows B are y_B - ((K^-1)_BB)^-1 (K^-1 y)_B.
+/// The mean without row i is y_i - (K^-1 y)_i / (K^-1)_ii.
 void Gaussian::fit_exact(const Points& points, const VectorXd& deviations, bool leave_out) {
   MatrixXd covariance = kernel_.between(points, points);
   covariance.diagonal().array() += kernel_.noise + kJitter;
@@ -141,23 +115,9 @@ void Gaussian::fit_exact(const Points& points, const VectorXd& deviations, bool 
   values_ = factor.solve(deviations);
   if (!leave_out) return;
   covariance = factor.matrixL();
-  const MatrixXd inverse_lower = inverse_of_lower(covariance);
-  const std::vector<std::vector<std::size_t>> same = rows_of_kernels(points);
-  for (std::size_t i = 0; i < same.size(); ++i) {
-    if (setting(i) != 0) continue;
-    const auto own =
-        static_cast<Index>(std::find(same[i].begin(), same[i].end(), i) - same[i].begin());
-    const auto n = static_cast<Index>(same[i].size());
-    MatrixXd inverse(n, n);
-    VectorXd value(n);
-    for (Index a = 0; a < n; ++a) {
-      const auto row = static_cast<Index>(same[i][static_cast<std::size_t>(a)]);
-      value(a) = values_(row);
-      for (Index b = 0; b <= a; ++b)
-        inverse(a, b) = inverse(b, a) = inverse_lower.col(row).dot(
-            inverse_lower.col(static_cast<Index>(same[i][static_cast<std::size_t>(b)])));
-    }
-    left_out_[i].mean = mean_ + deviations(static_cast<Index>(i)) - inverse.llt().solve(value)(own);
+  const VectorXd diagonal = inverse_of_lower(covariance).colwise().squaredNorm();
+  for (Index i = 0; i < deviations.size(); ++i) {
+    left_out_[static_cast<std::size_t>(i)].mean = mean_ + deviations(i) - values_(i) / diagonal(i);
   }
 }
 
@@ -193,10 +153,10 @@ VectorXf Gaussian::covariances(std::span<const float> at, std::uint32_t slice,
 std::size_t Gaussian::nearest() const { return exact_ ? kNearestOfExact : kNearest; }
 
 Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t nearest,
-                                        std::span<const std::size_t> but) const {
+                                        std::optional<std::size_t> but) const {
   std::vector<Index> order;
   for (std::size_t i = 0; i < rows(); ++i) {
-    if (std::find(but.begin(), but.end(), i) == but.end()) order.push_back(static_cast<Index>(i));
+    if (i != but) order.push_back(static_cast<Index>(i));
   }
   const std::size_t count = std::min(nearest, order.size());
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(count);
@@ -233,7 +193,7 @@ Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t
 Gaussian::Answer Gaussian::answer(std::span<const float> at, std::uint32_t slice,
                                   std::uint32_t family) const {
   const VectorXf near = covariances(at, slice, family);
-  Answer out = from_nearest(near, nearest(), {});
+  Answer out = from_nearest(near, nearest(), std::nullopt);
   if (exact_) out.mean = mean_ + near.cast<double>().dot(values_);
   return out;
 }
@@ -247,8 +207,8 @@ std::vector<double> Gaussian::means(const Points& points) const {
     }
     const VectorXf near =
         covariances(row, points.slices[i], points.families.empty() ? 0 : points.families[i]);
-    out[i] =
-        exact_ ? mean_ + near.cast<double>().dot(values_) : from_nearest(near, nearest(), {}).mean;
+    out[i] = exact_ ? mean_ + near.cast<double>().dot(values_)
+                    : from_nearest(near, nearest(), std::nullopt).mean;
   }
   return out;
 }

@@ -63,8 +63,8 @@ class Gaussian {
   /// without rows.
   [[nodiscard]] Answer answer(std::span<const float> at, std::uint32_t slice,
                               std::uint32_t family) const;
-  /// What would be said of each row of setting 0 if no row of its kernel were there, the parameters
-  /// being the same; nothing of use for rows of others.
+  /// What answer() would say of each row of setting 0 if that row were not there, the kernel being
+  /// the same; nothing of use for rows of other settings.
   /// Only after a fit that was asked for it.
   [[nodiscard]] std::span<const Answer> left_out() const { return left_out_; }
   /// The means of many answers.
@@ -77,7 +77,7 @@ class Gaussian {
   /// Values of the rows from their deviations; the means of left_out(), too, where `leave_out`.
   void fit_exact(const Points& points, const Eigen::VectorXd& deviations, bool leave_out);
   /// Deviations of all rows left out, and where not exact() their means.
-  void leave_out(const Points& points);
+  void leave_out();
   /// Of a place in setting 0 with all rows.
   [[nodiscard]] Eigen::VectorXf covariances(std::span<const float> at, std::uint32_t slice,
                                             std::uint32_t family) const;
@@ -87,10 +87,10 @@ class Gaussian {
   [[nodiscard]] std::uint32_t family(std::size_t row) const {
     return families_.empty() ? 0 : families_[row];
   }
-  /// From the rows that are nearest by covariance, without those of `but`. Where exact() the mean
-  /// is none.
+  /// From the rows that are nearest by covariance, without the row `but`. Where exact() the mean is
+  /// none.
   [[nodiscard]] Answer from_nearest(const Eigen::VectorXf& covariances, std::size_t nearest,
-                                    std::span<const std::size_t> but) const;
+                                    std::optional<std::size_t> but) const;
   [[nodiscard]] std::size_t nearest() const;
 
   SmoothKernel kernel_;

@@ -3,8 +3,8 @@
 ///
 /// The problem: a kernel works off its result in blocks of registers. What is left over at the end
 /// of a row or of the channels takes as long as a block, or nearly. So a convolution of 7 outputs a
-/// row takes a seventh longer for each of them than one of 6, and sizes, or their logarithms, do not
-/// show it.
+/// row takes a seventh longer for each of them than one of 6, and sizes, or their logarithms, do
+/// not show it.
 ///
 /// The losses are those of the loops of ONNX Runtime's library MLAS for AVX-512, by what they need
 /// of a processor that begins two vector products a cycle and needs four cycles for one:

@@ -67,6 +67,15 @@ double log_odds_of(double share) { return std::log(share / (1 - share)); }
 
 }  // namespace
 
+void Points::append(const Points& rows) {
+  const Index before = at.rows();
+  at.conservativeResize(before + rows.at.rows(), Eigen::NoChange);
+  at.bottomRows(rows.at.rows()) = rows.at;
+  slices.insert(slices.end(), rows.slices.begin(), rows.slices.end());
+  families.insert(families.end(), rows.families.begin(), rows.families.end());
+  settings.insert(settings.end(), rows.settings.begin(), rows.settings.end());
+}
+
 Points Points::chosen(std::span<const std::size_t> rows) const {
   Points out;
   out.at.resize(static_cast<Index>(rows.size()), at.cols());
@@ -75,7 +84,6 @@ Points Points::chosen(std::span<const std::size_t> rows) const {
     out.slices.push_back(slices[rows[i]]);
     if (!families.empty()) out.families.push_back(families[rows[i]]);
     if (!settings.empty()) out.settings.push_back(settings[rows[i]]);
-    if (!kernels.empty()) out.kernels.push_back(kernels[rows[i]]);
   }
   return out;
 }

@@ -21,13 +21,12 @@ struct Points {
   /// Rows of another setting, which are asked for nothing and tell about those of setting 0. Empty:
   /// all are of 0.
   std::vector<std::uint32_t> settings;
-  /// Rows of the same kernel have the same number, in several settings. Empty: each has its own.
-  /// Stated where settings are.
-  std::vector<std::uint32_t> kernels;
   [[nodiscard]] bool is_of_setting(std::size_t row) const {
     return settings.empty() || settings[row] == 0;
   }
   [[nodiscard]] Eigen::Index size() const { return at.rows(); }
+  /// Adds other rows of as many columns, with the same of families and settings stated.
+  void append(const Points& rows);
   [[nodiscard]] Points chosen(std::span<const std::size_t> rows) const;
 };
 

@@ -8,6 +8,7 @@
 /// knows relatives.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>

@@ -65,9 +65,13 @@ std::vector<std::size_t> others(std::span<const std::size_t> folds, std::size_t 
   return out;
 }
 
-/// Of related rows those among the rows of the setting itself. Others would make kernels that no
-/// row of it is like look as if they were measured, and points leave out numbers that are the same
-/// in all of its rows.
+/// Rows of another setting count where they are so many times as many: next to as many own rows
+/// they teach nothing, and take the place of those in what the process is made of.
+constexpr std::size_t kMinTimesAsMany = 2;
+
+/// Of related rows those inside the range of the setting's own rows. Others would make kernels that
+/// no own row is like look as if they were measured; and points leave out numbers that are the same
+/// in all own rows.
 Sites sites_inside(const RelatedRows& related, const Space& space) {
   std::vector<ir::Description> descriptions;
   std::vector<double> log_ns;
@@ -130,58 +134,60 @@ SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows,
                                        SparseModel& model) {
   model.space_ = Space::learn(rows);
   const Sites own = sites_of(rows, log_ns, model.space_);
-  const Sites others = sites_inside(related, model.space_);
   model.machine_ = learn_machine(own.descriptions, own.log_ns, model.space_);
   model.reference_ = learn_reference(own.descriptions, own.log_ns);
   model.sites_ = own.points.size();
   Rows out;
   out.shapes = Matrix(own.points.size(), kKernelFeatures);
-  Matrix shapes(own.points.size() + others.points.size(), kKernelFeatures);
-  for (std::size_t i = 0; i < shapes.rows; ++i) {
-    const bool is_own = i < own.points.size();
-    const Sites& sites = is_own ? own : others;
-    const std::size_t at = is_own ? i : i - own.points.size();
+  for (std::size_t i = 0; i < own.points.size(); ++i) {
     const double log_rule =
-        model.put_features(sites.descriptions[at], sites.points[at], shapes.row(i));
-    if (!is_own) continue;
-    std::copy(shapes.row(i).begin(), shapes.row(i).end(), out.shapes.row(i).begin());
+        model.put_features(own.descriptions[i], own.points[i], out.shapes.row(i));
     out.u.push_back(own.log_ns[i] - log_rule);
     out.truth.push_back(static_cast<float>(out.u.back()));
   }
-  model.scaler_ = Scaler::learn(shapes);
-  out.points = model.scaler_.points(shapes);
-  for (const Sites* sites : {&own, &others}) {
-    for (const Point& point : sites->points) out.points.families.push_back(point.family);
-  }
+  model.scaler_ = Scaler::learn(out.shapes);
+  out.points = model.scaler_.points(out.shapes);
+  for (const Point& point : own.points) out.points.families.push_back(point.family);
   out.of_points = out.u;
-  if (!others.points.empty()) add_related(own, others, model, out);
+  add_related(own, sites_inside(related, model.space_), model, out);
   return out;
 }
 
-/// They stand by what they lie off a reference of their own, moved to where the same kernels lie
-/// off this one.
+/// Kernels without an own row stand by what they lie off a reference of their setting, moved to
+/// where the same kernels lie off this one's; the others say nothing that own rows do not.
 void SparseModel::add_related(const Sites& own, const Sites& others, const SparseModel& model,
                               Rows& out) {
+  if (others.points.size() < kMinTimesAsMany * own.points.size()) return;
   const Machine machine = learn_machine(others.descriptions, others.log_ns, model.space_);
   const Reference reference = learn_reference(others.descriptions, others.log_ns);
-  const auto count = static_cast<std::uint32_t>(own.points.size());
-  std::unordered_map<std::uint64_t, std::uint32_t> places;
-  for (std::uint32_t i = 0; i < count; ++i) {
+  std::unordered_map<std::uint64_t, std::size_t> places;
+  for (std::size_t i = 0; i < own.points.size(); ++i)
     places.emplace(hash_of(own.points[i], model.space_.axes()), i);
-    out.points.settings.push_back(0);
-    out.points.kernels.push_back(i);
-  }
   std::vector<double> moves;
-  for (std::uint32_t i = 0; i < others.points.size(); ++i) {
-    const double u = others.log_ns[i] - log_reference(reference, machine, others.descriptions[i]);
+  std::vector<std::size_t> added;
+  std::vector<double> u;
+  for (std::size_t i = 0; i < others.points.size(); ++i) {
+    const double off = others.log_ns[i] - log_reference(reference, machine, others.descriptions[i]);
     const auto same = places.find(hash_of(others.points[i], model.space_.axes()));
-    if (same != places.end()) moves.push_back(out.u[same->second] - u);
-    out.points.settings.push_back(1);
-    out.points.kernels.push_back(same != places.end() ? same->second : count + i);
-    out.of_points.push_back(u);
+    if (same != places.end()) {
+      moves.push_back(out.u[same->second] - off);
+    } else {
+      added.push_back(i);
+      u.push_back(off);
+    }
   }
+  if (added.empty()) return;
   const double move = moves.empty() ? 0 : base::upper_median(std::move(moves));
-  for (std::size_t i = count; i < out.of_points.size(); ++i) out.of_points[i] += move;
+  Matrix shapes(added.size(), kKernelFeatures);
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    model.put_features(others.descriptions[added[i]], others.points[added[i]], shapes.row(i));
+    out.of_points.push_back(u[i] + move);
+  }
+  out.points.settings.assign(own.points.size(), 0);
+  Points points = model.scaler_.points(shapes);
+  for (const std::size_t i : added) points.families.push_back(others.points[i].family);
+  points.settings.assign(added.size(), 1);
+  out.points.append(points);
 }
 
 Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows,

@@ -169,46 +169,6 @@ TEST(Gaussian, WhatIsLeftOutIsAFitWithoutTheRow) {
   }
 }
 
-/// Twice the rows: those of another setting lie 0.1 higher, and kernels are the same.
-Problem in_two_settings(Index rows, Index columns) {
-  Problem problem = some_problem(rows, columns);
-  const auto count = static_cast<std::size_t>(rows);
-  std::vector<std::size_t> twice;
-  for (std::size_t i = 0; i < 2 * count; ++i) twice.push_back(i % count);
-  problem.points = problem.points.chosen(twice);
-  for (std::uint32_t i = 0; i < 2 * count; ++i) {
-    problem.points.settings.push_back(i < count ? 0 : 1);
-    problem.points.kernels.push_back(i % static_cast<std::uint32_t>(count));
-    if (i >= count) problem.y.push_back(problem.y[i - count] + 0.1);
-  }
-  return problem;
-}
-
-TEST(Gaussian, WhatIsLeftOutIsAFitWithoutTheKernelInAnySetting) {
-  constexpr std::size_t kKernels = 6;
-  const Problem rows = in_two_settings(kKernels, 2);
-  SmoothKernel kernel = some_kernel(2);
-  kernel.between_settings = 0.7;
-  for (const bool exact : {true, false}) {
-    const Gaussian model = Gaussian::fit(rows.points, rows.y, kernel, answers_by(exact));
-    for (std::size_t i = 0; i < kKernels; ++i) {
-      std::vector<std::size_t> others;
-      for (std::size_t row = 0; row < 2 * kKernels; ++row) {
-        if (row % kKernels != i) others.push_back(row);
-      }
-      const Points rest = rows.points.chosen(others);
-      VectorXd y(rest.size());
-      for (Index row = 0; row < y.size(); ++row)
-        y(row) = rows.y[others[static_cast<std::size_t>(row)]] - mean_of(rows.y);
-      MatrixXd among = kernel.between(rest, rest);
-      among.diagonal().array() += kernel.noise + kJitter;
-      const VectorXd to = kernel.between(rest, rows.points.chosen(std::vector{i}));
-      EXPECT_NEAR(model.left_out()[i].mean, mean_of(rows.y) + to.dot(among.inverse() * y), 1e-4)
-          << "row " << i << ", exact " << exact;
-    }
-  }
-}
-
 TEST(Gaussian, RowsOfAnotherSettingHelpAsFarAsTheyAreAlike) {
   // Waves that twenty rows do not show.
   const auto truth = [](const Points& points, std::size_t i) {
@@ -220,7 +180,6 @@ TEST(Gaussian, RowsOfAnotherSettingHelpAsFarAsTheyAreAlike) {
   for (std::uint32_t i = 0; i < 300; ++i) {
     if (i < kOwn) own.push_back(i);
     both.points.settings.push_back(i < kOwn ? 0 : 1);
-    both.points.kernels.push_back(i);
     both.y[i] = truth(both.points, i) + (i < kOwn ? 0 : 0.05);
   }
   const Problem asked = some_problem(100, 2, 5);
@@ -264,7 +223,6 @@ TEST(SmoothKernel, TheGradientIsThatOfTheMisfit) {
     rows.points.slices[i] = i % 4;
     rows.points.families.push_back(i % 4 / 2);
     rows.points.settings.push_back(i % 3 == 0 ? 1 : 0);
-    rows.points.kernels.push_back(i);
   }
   VectorXd y(12);
   for (Index i = 0; i < 12; ++i) y(i) = rows.y[static_cast<std::size_t>(i)] - 3;
