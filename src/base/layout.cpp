@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <sstream>
 #include <vector>
 
@@ -169,6 +170,20 @@ std::string entry_lines(std::string_view name, const std::string& description, s
     text += word;
   }
   return text;
+}
+
+std::string sort_words_behind(std::string_view mark, const std::string& text) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string::npos) return text;
+  std::istringstream behind(text.substr(at + mark.size()));
+  std::vector<std::string> words{std::istream_iterator<std::string>(behind), {}};
+  std::sort(words.begin(), words.end());
+  std::string sorted = text.substr(0, at);
+  for (const std::string& word : words) {
+    sorted += &word == words.data() ? mark : " ";
+    sorted += word;
+  }
+  return sorted;
 }
 
 }  // namespace oplat::base

@@ -31,4 +31,8 @@ std::string reflow(std::string_view text, std::size_t width);
 std::string entry_lines(std::string_view name, const std::string& description, std::size_t column,
                         std::size_t width);
 
+/// The words behind the first `mark` in their order, one blank between them; without the mark where
+/// none follows.
+std::string sort_words_behind(std::string_view mark, const std::string& text);
+
 }  // namespace oplat::base

@@ -34,27 +34,14 @@ std::size_t help_columns() {
   return columns == 0 ? kHelpColumns : std::min(columns, kHelpColumns);
 }
 
-/// CLI11 keeps the options that one excludes by their addresses, which differ from build to build:
-/// in the order of their names instead.
-std::string with_sorted_excludes(const std::string& name) {
-  constexpr std::string_view kExcludes = " Excludes: ";
-  const std::size_t at = name.find(kExcludes);
-  if (at == std::string::npos) return name;
-  const std::size_t begin = at + kExcludes.size();
-  std::istringstream words(name.substr(begin));
-  std::vector<std::string> others{std::istream_iterator<std::string>(words), {}};
-  std::sort(others.begin(), others.end());
-  // What is left out is the name of a hidden option, which is empty.
-  return others.empty() ? name.substr(0, at)
-                        : fmt::format("{}{}", name.substr(0, begin), fmt::join(others, " "));
-}
-
 /// Help of at most 100 columns: long descriptions continue in their own column.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    // CLI11 keeps the options that one excludes by their addresses. What follows the colon of a
+    // hidden one is its name, which is empty.
     const std::string name = make_option_name(option, is_positional) + make_option_opts(option);
-    return entry(with_sorted_excludes(name), make_option_desc(option));
+    return entry(base::sort_words_behind(" Excludes: ", name), make_option_desc(option));
   }
   std::string make_subcommand(const CLI::App* command) const override {
     return entry(command->get_display_name(), command->get_description());

@@ -32,6 +32,13 @@ TEST(Layout, LinesWrapAtBlanksWithAnIndentation) {
   EXPECT_EQ(wrap_lines("one two three\n\nfour\n", 8, 0), "one two\nthree\n\nfour\n");
 }
 
+TEST(Layout, WordsBehindAMarkAreSorted) {
+  EXPECT_EQ(sort_words_behind(" Excludes: ", "--csv Excludes: --json --format"),
+            "--csv Excludes: --format --json");
+  EXPECT_EQ(sort_words_behind(" Excludes: ", "--csv"), "--csv");
+  EXPECT_EQ(sort_words_behind(" Excludes: ", "--csv Excludes: "), "--csv");
+}
+
 TEST(Layout, UnitsGoWithTheirNumbers) {
   EXPECT_EQ(wrap_line("within 10 % of all", 10, 0), "within\n10 % of\nall");
   EXPECT_EQ(wrap_line("it took 1.5 ms, then", 11, 0), "it took\n1.5 ms,\nthen");
