@@ -74,8 +74,8 @@ struct LearnedFit {
 };
 
 /// What the rows teach, for the fit record of their (device, setting). Rows under a setting that
-/// differs in the number of threads alone help, those of the setting with most of them. Code::
-/// Refused: too few rows of its own. The same rows and seed give the same bytes.
+/// differs in the number of threads alone help, those of the setting with most of them. The same
+/// rows and seed give the same bytes. Code::Refused: too few rows of its own.
 Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& request);
 
 /// How the bytes of a fit stand to those that learn() makes now.

@@ -285,12 +285,29 @@ namespace {
 /// More would make each answer take long.
 constexpr std::int64_t kMaxRelatedRows = 20'000;
 
-/// Rows of the setting that differs in its threads alone and has most; none where there is no such.
-struct Related {
-  std::vector<ir::Description> descriptions;
-  std::vector<double> log_ns;
+/// What there is to learn from: rows whose keys say every size.
+struct Described {
+  std::vector<Sample> samples;
+  std::vector<ir::Description> descriptions;  ///< of each
+  std::vector<double> log_ns;                 ///< of each
 };
 
+Result<Described> read_described(const RowSource& rows, bool exclude_suspects) {
+  OPLAT_TRY(samples, read_samples_in_states(rows));
+  TrainingSet training = training_set(samples, exclude_suspects, *rows.catalogue);
+  Described described;
+  for (Sample& sample : training.samples) {
+    auto description = description_of(sample, *rows.catalogue);
+    if (!description) continue;
+    described.descriptions.push_back(std::move(*description));
+    described.log_ns.push_back(sample.log_ns);
+    described.samples.push_back(std::move(sample));
+  }
+  return described;
+}
+
+/// The setting that differs in its threads alone and has most rows; std::nullopt where there is no
+/// such.
 Result<std::optional<table::SettingId>> setting_of_other_threads(const RowSource& rows) {
   OPLAT_TRY(settings, rows.table->settings());
   const auto own = std::find_if(settings.begin(), settings.end(), [&](const auto& each) {
@@ -311,21 +328,13 @@ Result<std::optional<table::SettingId>> setting_of_other_threads(const RowSource
   return best;
 }
 
-Result<Related> read_related(const RowSource& rows, bool exclude_suspects) {
-  Related related;
+/// The rows of that setting; none where there is none.
+Result<Described> read_related(const RowSource& rows, bool exclude_suspects) {
   OPLAT_TRY(setting, setting_of_other_threads(rows));
-  if (!setting) return related;
+  if (!setting) return Described();
   RowSource others = rows;
   others.settings = {*setting};
-  OPLAT_TRY(samples, read_samples_in_states(others));
-  const TrainingSet training = training_set(samples, exclude_suspects, *rows.catalogue);
-  for (const Sample& sample : training.samples) {
-    auto description = description_of(sample, *rows.catalogue);
-    if (!description) continue;
-    related.descriptions.push_back(std::move(*description));
-    related.log_ns.push_back(sample.log_ns);
-  }
-  return related;
+  return read_described(others, exclude_suspects);
 }
 
 }  // namespace
@@ -335,23 +344,17 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& asked) {
   LearnRequest request = asked;
   OPLAT_TRY(related, read_related(rows, request.exclude_suspects));
   request.related = {related.descriptions, related.log_ns};
-  OPLAT_TRY(samples, read_samples_in_states(rows));
-  std::vector<ir::Description> descriptions;
-  std::vector<double> log_ns;
+  OPLAT_TRY(training, read_described(rows, request.exclude_suspects));
+  const auto& [samples, descriptions, log_ns] = training;
   std::vector<std::size_t> own;        // descriptions of kernels that may stand for others
   std::vector<std::string> operators;  // of those
   std::array<std::vector<double>, kStates> footprints;
-  const TrainingSet training = training_set(samples, request.exclude_suspects, *rows.catalogue);
-  for (const Sample& sample : training.samples) {
-    auto description = description_of(sample, *rows.catalogue);
-    if (!description) continue;
-    if (has_relatives(sample.key)) {
-      own.push_back(descriptions.size());
-      operators.emplace_back(operator_of(sample.key));
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (has_relatives(samples[i].key)) {
+      own.push_back(i);
+      operators.emplace_back(operator_of(samples[i].key));
     }
-    descriptions.push_back(std::move(*description));
-    log_ns.push_back(sample.log_ns);
-    if (sample.reuse_bytes) footprints[sample.state].push_back(*sample.reuse_bytes);
+    if (samples[i].reuse_bytes) footprints[samples[i].state].push_back(*samples[i].reuse_bytes);
   }
   OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request));
   base::ByteWriter writer;
