@@ -117,6 +117,11 @@ struct KernelModelOptions {
   bool distinct_operands = false;
   bool consume_results = false;  ///< every copy's results are read (by Shape), so that a plan of
                                  ///< the model shows them used
+  /// Results that no copy reads are read by a Shape, with as many Shapes as a model of so many
+  /// copies has: a runtime then lets later copies write where they lay, as it does in a network
+  /// (docs/adr/0072). A model of one copy with the reads of k costs the same for them as that of k
+  /// copies. 0: the last copy's first result alone is read.
+  std::int64_t reads = 0;
   /// The last copy's results are outputs of the graph; else a Shape of the first of them is.
   bool results_as_outputs = false;
   std::uint64_t seed = 1;

@@ -55,8 +55,22 @@ KernelBlockOutcome as_outcome(BlockRefusal refusal) {
 
 using Handled = std::variant<OpenHandle, BlockRefusal>;
 
+/// Results that lie around in a model of copies, in bytes: a quarter of a small second level.
+constexpr double kResultsAround = 256.0 * 1024;
+
+/// OpenRequest::reads of `copies` copies. Where results are large, they must not all stay: after a
+/// scrub each copy would write to a place that is cold, and the row's state is that of its weights.
+/// The reads cost a slope nothing, but noise.
+std::int64_t reads_of(const KernelBlockRequest& request, std::int64_t copies) {
+  const auto key = ir::parse(request.key);
+  if (copies < 2 || !key) return 0;
+  const double bytes = ir::work(*key, ir::Catalogue::own()).bytes_out;
+  return bytes * static_cast<double>(copies) > kResultsAround ? copies : 0;
+}
+
 Result<Handled> open_copies(KernelRunner& runner, const KernelBlockRequest& request,
-                            std::int64_t copies, bool results_as_outputs = false) {
+                            std::int64_t copies, std::int64_t reads,
+                            bool results_as_outputs = false) {
   OpenRequest open;
   open.key = request.key;
   open.setting = request.setting;
@@ -65,6 +79,7 @@ Result<Handled> open_copies(KernelRunner& runner, const KernelBlockRequest& requ
   open.distinct_weights = copies > 1 && request.state.kind != CacheState::Hot;
   open.seed = request.seed;
   open.results_as_outputs = results_as_outputs;
+  open.reads = reads;
   OPLAT_TRY(outcome, runner.open(open));
   if (auto* opened = std::get_if<Opened>(&outcome))
     return Handled(OpenHandle(runner, std::move(*opened)));
@@ -87,7 +102,7 @@ Result<std::optional<OpenHandle>> open_waker(KernelRunner& runner,
     return std::optional<OpenHandle>();
   KernelBlockRequest waking = request;
   waking.seed = base::mix_seed(request.seed, kWakingSeed);
-  OPLAT_TRY(handled, open_copies(runner, waking, 1));
+  OPLAT_TRY(handled, open_copies(runner, waking, 1, 0));
   if (auto* handle = std::get_if<OpenHandle>(&handled)) return std::optional(std::move(*handle));
   return std::optional<OpenHandle>();
 }
@@ -194,13 +209,13 @@ std::optional<std::int64_t> next_copies(const KernelBlockRequest& request, const
 /// memory forbids it.
 Result<Handled> open_many(KernelRunner& runner, const KernelBlockRequest& request,
                           std::int64_t& copies, double kernel_ns, const CopyRule& rule) {
-  OPLAT_TRY(handled, open_copies(runner, request, copies));
+  OPLAT_TRY(handled, open_copies(runner, request, copies, reads_of(request, copies)));
   const auto* opened = std::get_if<OpenHandle>(&handled);
   const bool is_free = !request.copies && request.state.kind == CacheState::Hot;
   if (!is_free || opened == nullptr || opened->topology() != "chain") return std::move(handled);
   const std::int64_t wanted = choose_chain_copies(kernel_ns, rule);
   if (wanted <= copies) return std::move(handled);
-  OPLAT_TRY(longer, open_copies(runner, request, wanted));
+  OPLAT_TRY(longer, open_copies(runner, request, wanted, reads_of(request, wanted)));
   if (!std::holds_alternative<OpenHandle>(longer)) return std::move(handled);
   copies = wanted;
   return std::move(longer);
@@ -209,9 +224,21 @@ Result<Handled> open_many(KernelRunner& runner, const KernelBlockRequest& reques
 /// Of longer kernels, what is not known of the slope is too much of a call.
 constexpr double kMaxForACallNs = 1000;
 
+/// Whether the next copy takes all that a copy gives: then reads add nothing.
+bool hands_all_on(const KernelBlockRequest& request, const OpenHandle& many) {
+  const auto key = ir::parse(request.key);
+  return key && many.topology() == "chain" && key->results.size() == 1;
+}
+
+/// One copy, with as many reads of results as its k copies have.
+struct One {
+  OpenHandle handle;
+  std::int64_t reads = 0;
+};
+
 /// Tk next to T1, a second time with more copies where the first gave no usable slope.
 Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRequest& request,
-                                       const OpenHandle& one, double one_ns,
+                                       One one, double one_ns,
                                        const std::optional<OpenHandle>& waker, std::int64_t copies,
                                        const CopyRule& rule) {
   std::string before;
@@ -228,9 +255,16 @@ Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRe
       return as_outcome(std::move(*refusal));
     }
     const auto& many = std::get<OpenHandle>(handled);
+    const std::int64_t reads = reads_of(request, copies);
+    if (reads != one.reads && !hands_all_on(request, many)) {
+      OPLAT_TRY(balanced, open_copies(runner, request, 1, reads));
+      if (auto* refusal = std::get_if<BlockRefusal>(&balanced))
+        return as_outcome(std::move(*refusal));
+      one = {std::move(std::get<OpenHandle>(balanced)), reads};
+    }
     const double round_ns = one_ns + kernel_ns * static_cast<double>(copies);
-    OPLAT_TRY(outcome,
-              timed_block(runner, block_of(request, {one.id(), many.id()}, round_ns, waker)));
+    OPLAT_TRY(outcome, timed_block(runner, block_of(request, {one.handle.id(), many.id()}, round_ns,
+                                                    waker)));
     if (auto* failed = std::get_if<table::Failed>(&outcome))
       return KernelBlockOutcome(std::move(*failed));
     const Timed& timed = std::get<Timed>(outcome);
@@ -244,7 +278,7 @@ Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRe
     }
     if (value > 0) {
       KernelBlock result = finished(timed, value, copies, many.topology());
-      if (value <= kMaxForACallNs) result.call_ns = timed.one_ns - value;
+      if (value <= kMaxForACallNs && one.reads == 0) result.call_ns = timed.one_ns - value;
       return KernelBlockOutcome(std::move(result));
     }
     return KernelBlockOutcome(
@@ -299,17 +333,19 @@ CopyRule rule_for(const KernelBlockRequest& request, double kernel_ns, const Cop
 Result<KernelBlockOutcome> measure_kernel_block(KernelRunner& runner,
                                                 const KernelBlockRequest& request,
                                                 const CopyRule& general_rule) {
-  OPLAT_TRY(first, open_copies(runner, request, 1));
+  std::int64_t copies = request.copies.value_or(0);
+  if (copies < 1) copies = request.state.copies;
+  // What is not known yet is opened anew when it is.
+  const std::int64_t reads = reads_of(request, copies);
+  OPLAT_TRY(first, open_copies(runner, request, 1, reads));
   if (auto* refusal = std::get_if<BlockRefusal>(&first)) return as_outcome(std::move(*refusal));
-  const auto& one = std::get<OpenHandle>(first);
+  One one{std::move(std::get<OpenHandle>(first)), reads};
   OPLAT_TRY(waker, open_waker(runner, request));
   const double empty_ns = request.empty_call_ns.value_or(0);
 
-  std::int64_t copies = request.copies.value_or(0);
   double one_ns = empty_ns + request.expected_ns.value_or(0);
-  if (copies < 1) copies = request.state.copies;
   if (copies < 1) {
-    OPLAT_TRY(estimate, estimate_call(runner, request, one.id()));
+    OPLAT_TRY(estimate, estimate_call(runner, request, one.handle.id()));
     if (auto* failed = std::get_if<table::Failed>(&estimate))
       return KernelBlockOutcome(std::move(*failed));
     one_ns = std::get<Timed>(estimate).one_ns;
@@ -317,9 +353,9 @@ Result<KernelBlockOutcome> measure_kernel_block(KernelRunner& runner,
   const double kernel_ns = std::max(one_ns - empty_ns, 0.0);
   const CopyRule rule = rule_for(request, kernel_ns, general_rule);
   if (copies < 1) copies = choose_copies(kernel_ns, request.state.kind, rule);
-  if (copies > 1) return slope_block(runner, request, one, one_ns, waker, copies, rule);
+  if (copies > 1) return slope_block(runner, request, std::move(one), one_ns, waker, copies, rule);
 
-  OPLAT_TRY(outcome, timed_block(runner, block_of(request, {one.id()}, one_ns, waker)));
+  OPLAT_TRY(outcome, timed_block(runner, block_of(request, {one.handle.id()}, one_ns, waker)));
   if (auto* failed = std::get_if<table::Failed>(&outcome))
     return KernelBlockOutcome(std::move(*failed));
   return single_value(std::get<Timed>(outcome), request.empty_call_ns);
@@ -331,8 +367,8 @@ Result<EmptyCall> measure_empty_call(KernelRunner& runner, const std::string& ke
   request.key = key;
   request.setting = setting;
   // A node that reads the kernel's result would be taken for a part of every model's call.
-  OPLAT_TRY(first, open_copies(runner, request, 1, true));
-  OPLAT_TRY(second, open_copies(runner, request, kEmptyCallCopies, true));
+  OPLAT_TRY(first, open_copies(runner, request, 1, 0, true));
+  OPLAT_TRY(second, open_copies(runner, request, kEmptyCallCopies, 0, true));
   const auto* one = std::get_if<OpenHandle>(&first);
   const auto* many = std::get_if<OpenHandle>(&second);
   if (one == nullptr || many == nullptr) return EmptyCall();

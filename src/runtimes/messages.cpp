@@ -334,6 +334,7 @@ Json encode(const OpenRequest& request) {
                {"distinct_weights", request.distinct_weights},
                {"results_as_outputs", request.results_as_outputs},
                {"seed", request.seed}};
+  if (request.reads > 0) json["reads"] = request.reads;
   if (!request.key.empty()) json["key"] = request.key;
   if (!request.model.empty()) json["model"] = request.model;
   return json;
@@ -357,6 +358,7 @@ Result<OpenRequest> decode_open_request(const Json& json) {
   fields.text("topology", topology, Need::Optional, 64);
   fields.boolean("distinct_weights", request.distinct_weights, Need::Optional);
   fields.boolean("results_as_outputs", request.results_as_outputs, Need::Optional);
+  fields.integer("reads", request.reads, Need::Optional, 0, kMaxCopies);
   fields.unsigned_integer("seed", request.seed, Need::Optional);
   const auto* known = std::find_if(kTopologies.begin(), kTopologies.end(),
                                    [&](const auto& entry) { return entry.second == topology; });

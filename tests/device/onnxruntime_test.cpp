@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the ONNX Runtime worker does on real input: plans, kernels, whole models, refusals.
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -146,6 +147,39 @@ TEST_F(OnnxRuntime, AKernelRunsFromItsKeyAloneAndMoreCopiesTakeLonger) {
   // is compared.
   EXPECT_GT(*std::min_element(ns[1].begin(), ns[1].end()),
             4 * *std::min_element(ns[0].begin(), ns[0].end()));
+}
+
+/// Resident bytes of the worker processes.
+std::int64_t resident_bytes_of_children() {
+  std::int64_t pages = 0;
+  std::ifstream children("/proc/thread-self/children");
+  for (std::string pid; children >> pid;) {
+    std::ifstream statm("/proc/" + pid + "/statm");
+    std::int64_t total = 0;
+    std::int64_t resident = 0;
+    if (statm >> total >> resident) pages += resident;
+  }
+  return pages * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST_F(OnnxRuntime, ResultsThatWereReadMakeRoomForTheNextCopys) {
+  OpenRequest request;
+  request.key = "Transpose/13{perm=[1,0]}(f32[1024,512])->(f32[512,1024])";
+  request.setting = setting_;
+  request.copies = 64;
+  // 2 MiB each.
+  constexpr std::int64_t kResults = std::int64_t{64} << 21;
+  std::vector<std::int64_t> grown;
+  for (const std::int64_t reads : {64, 0}) {
+    request.reads = reads;
+    const std::int64_t before = resident_bytes_of_children();
+    const auto opened = worker_->open(request);
+    ASSERT_TRUE(opened && std::holds_alternative<measure::Opened>(*opened));
+    EXPECT_EQ(std::get<measure::Opened>(*opened).topology, "fan");
+    grown.push_back(resident_bytes_of_children() - before);
+  }
+  EXPECT_LT(grown[0], kResults / 2);
+  EXPECT_GT(grown[1], kResults * 3 / 4);
 }
 
 TEST_F(OnnxRuntime, AnEmptyCallIsOpenedWithItsResultAsOutput) {

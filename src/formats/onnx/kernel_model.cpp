@@ -625,21 +625,24 @@ class KernelWriter {
   /// slope does not see it. The call of a model has no such node: to time it, results are outputs.
   Status add_tail() {
     if (copied_) return add_outputs();
+    const std::int64_t reads = reads_of_results();
+    const std::int64_t end = std::max(options_.copies, reads);
+    const bool reads_all = options_.consume_results || reads > 0;
     bool any = false;
-    for (std::int64_t copy = options_.consume_results ? 0 : options_.copies - 1;
-         copy < options_.copies; ++copy) {
+    bool any_output = false;
+    for (std::int64_t copy = reads_all ? 0 : end - 1; copy < end; ++copy) {
       for (std::size_t r = 0; r < key_.results.size(); ++r) {
         const ir::TensorEntry* result = key_.result(r);
         if (std::holds_alternative<ir::AbsentEntry>(key_.results[r])) continue;
-        if (any && !options_.consume_results && !options_.results_as_outputs) break;
+        if (any && !reads_all && !options_.results_as_outputs) break;
         // A chained result is read by the next copy; a second reader would keep it from being
         // overwritten.
-        if (r == 0 && chain_operand_ && copy + 1 < options_.copies) continue;
+        if (r == 0 && chain_operand_ && copy + 1 < end) continue;
         if (result == nullptr || !result->shape.ranked)
           return fail(Code::Missing, "result {} is not a tensor, or one of unknown rank", r);
         if (result->dtype == ir::Dtype::Any)
           return fail(Code::Missing, "result {} is of an element type that keys do not name", r);
-        std::string read = indexed("y", r, copy);
+        std::string read = indexed("y", r, std::min(copy, options_.copies - 1));
         // What is in an optional value has a shape, the value itself has none.
         if (gives_optional()) {
           wire::Node& inside = *graph().add_node();
@@ -669,14 +672,27 @@ class KernelWriter {
         node.set_name(fmt::format("tail{}_{}", copy, r));
         node.add_input(read);
         node.add_output(fmt::format("shape{}_{}", copy, r));
+        const bool leaves = reads == 0 || (copy + 1 == end && !any_output);
+        any = true;
+        if (!leaves) continue;
+        any_output = true;
         wire::ValueInfo& info = *graph().add_output();
         info.set_name(node.output(0));
         set_type(info, kInt64, {static_cast<std::int64_t>(result->shape.dims.size())});
-        any = true;
       }
     }
     if (!any) return fail(Code::Missing, "the key has no result that anything could read");
     return {};
+  }
+
+  /// Reads of results that the options ask for, where a Shape is all that they take.
+  std::int64_t reads_of_results() const {
+    if (bodies_ || gives_optional() || options_.results_as_outputs) return 0;
+    for (std::size_t r = 0; r < key_.results.size(); ++r) {
+      const ir::TensorEntry* result = key_.result(r);
+      if (result != nullptr && is_small_type(result->dtype)) return 0;
+    }
+    return options_.reads;
   }
 
   /// The result of every copy as an output: that is what makes the runtime copy a view.

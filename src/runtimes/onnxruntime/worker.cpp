@@ -363,6 +363,7 @@ class OnnxRuntimeWorker final : public Worker {
     wanted.distinct_operands = ir::is_quicker_on_repeated_data(key);
     wanted.force_fan = request.topology == measure::Topology::Fan;
     wanted.results_as_outputs = request.results_as_outputs;
+    wanted.reads = request.reads;
     wanted.seed = request.seed;
     auto kernel = onnx::write_kernel_model(key, wanted);
     // Not the runtime lacks something, but the key.

@@ -145,6 +145,30 @@ TEST(KernelModel, ResultsOfEveryCopyAreReadOnRequest) {
   EXPECT_EQ(chain->count("Shape"), 1);
 }
 
+// A runtime frees what was read, and one copy costs as much for the reads as three.
+TEST(KernelModel, ReadsOfResultsAreAsManyInOneCopyAsInSeveral) {
+  constexpr const char* kTwo = "Split/13{axis=0}(f32[8,4],i64c[2]=[4,4])->(f32[4,4],f32[4,4])";
+  for (const char* key : {kMatMul, kTwo}) {
+    const int results = key == kTwo ? 2 : 1;
+    for (const std::int64_t copies : {1, 3}) {
+      WRITE(fan, key, {.copies = copies, .force_fan = true, .reads = 3});
+      EXPECT_EQ(fan->count("Shape"), 3 * results) << key << copies;
+      ASSERT_EQ(fan->wire.graph().output_size(), 1);
+      EXPECT_EQ(fan->wire.graph().output(0).name(), "shape2_0");
+      std::set<std::string> read;
+      for (const auto& node : fan->wire.graph().node())
+        if (node.op_type() == "Shape") read.insert(node.input(0));
+      EXPECT_EQ(read.size(), static_cast<std::size_t>(results * copies)) << key << copies;
+    }
+  }
+  // The next copy takes the result of a chain.
+  for (const std::int64_t copies : {1, 3}) {
+    WRITE(chain, kMatMul, {.copies = copies, .reads = 3});
+    EXPECT_EQ(chain->count("Shape"), 1);
+    EXPECT_EQ(chain->wire.graph().output_size(), 1);
+  }
+}
+
 TEST(KernelModel, ResultsOfTheLastCopyLeaveTheGraphOnRequest) {
   WRITE(one, kMatMul, {.results_as_outputs = true});
   EXPECT_EQ(one->count("Shape"), 0);

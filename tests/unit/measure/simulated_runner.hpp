@@ -64,6 +64,8 @@ struct SimulatedWorld {
   double now_seconds = 0;
   std::int64_t processes = 0;
   std::int64_t open_handles = 0;
+  bool fans = false;  ///< copies lie side by side
+  std::vector<OpenRequest> opened;
   std::vector<SimulatedBlock> blocks;
   std::map<std::pair<std::string, bool>, int> blocks_of;  ///< per kernel and (cold)
   std::function<void()> before_block;                     ///< for accidents of the test's own
@@ -82,6 +84,7 @@ class SimulatedRunner final : public KernelRunner {
   Result<OpenOutcome> open(const OpenRequest& request) override {
     if (dead_) return fail(Code::Runtime, "the worker is dead");
     world_->now_seconds += world_->open_seconds;
+    world_->opened.push_back(request);
     const std::string& name = request.key.empty() ? request.model : request.key;
     const auto kernel = world_->kernels.find(name);
     if (kernel == world_->kernels.end()) return OpenOutcome(table::Unsupported{"no such kernel"});
@@ -93,7 +96,10 @@ class SimulatedRunner final : public KernelRunner {
     open_[handle] = {name, request.copies, request.distinct_weights,
                      request.key.empty() || request.results_as_outputs ? 0 : world_->tail_ns};
     ++world_->open_handles;
-    return OpenOutcome(Opened{handle, 1, request.copies == 1 ? "single" : "chain"});
+    return OpenOutcome(Opened{handle, 1,
+                              request.copies == 1 ? "single"
+                              : world_->fans      ? "fan"
+                                                  : "chain"});
   }
 
   Result<BlockOutcome> block(const BlockRequest& request) override {

@@ -169,6 +169,7 @@ TEST(MessagesTest, OpenRequestRoundTrip) {
     request.topology = static_cast<measure::Topology>(any_integer(0, 4));
     request.distinct_weights = any_bool();
     request.results_as_outputs = any_bool();
+    request.reads = any_integer(0, 512);
     request.seed = generator();
     const auto back = decode_open_request(wire(encode(request)));
     ASSERT_TRUE(back) << back.error().message;
@@ -182,6 +183,7 @@ TEST(MessagesTest, OpenRequestRoundTrip) {
     EXPECT_EQ(back->topology, request.topology);
     EXPECT_EQ(back->distinct_weights, request.distinct_weights);
     EXPECT_EQ(back->results_as_outputs, request.results_as_outputs);
+    EXPECT_EQ(back->reads, request.reads);
     EXPECT_EQ(back->seed, request.seed);
   });
 }
@@ -308,6 +310,8 @@ TEST(MessagesTest, WrongTypesAndRangesAreNamed) {
       {"seed", "1"},
       {"distinct_weights", 1},
       {"results_as_outputs", 1},
+      {"reads", -1},
+      {"reads", 1e9},
       {"setting", "x"},
       {"setting", {{"threads", 0}}},
       {"setting", {{"options", {{"a", 1}}}}},
