@@ -128,6 +128,11 @@ std::size_t FittedModel::sites() const {
   return std::visit([](const auto& model) { return model.sites(); }, model_);
 }
 
+std::size_t FittedModel::related() const {
+  const auto* sparse = std::get_if<SparseModel>(&model_);
+  return sparse != nullptr ? sparse->related() : 0;
+}
+
 bool FittedModel::calibrated() const {
   return std::visit([](const auto& model) { return model.calibrated(); }, model_);
 }

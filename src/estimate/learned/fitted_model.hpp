@@ -27,6 +27,8 @@ class FittedModel {
   [[nodiscard]] const Machine& machine() const;
   [[nodiscard]] const Space& space() const;
   [[nodiscard]] std::size_t sites() const;
+  /// Points of other numbers of threads that were learned from, besides the sites.
+  [[nodiscard]] std::size_t related() const;
   [[nodiscard]] bool calibrated() const;
   /// Once fitted: rows that were left out, which tell how sure a row is.
   [[nodiscard]] std::span<const LeftOutRow> left_out() const;

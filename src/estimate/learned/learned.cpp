@@ -201,8 +201,10 @@ class Learned final : public Estimator {
         far = fmt::format("; {:.2g} doublings outside the measured range{}", basis.outside,
                           beyond_text(fitted_->model.space().beyond(asked), asked));
       }
-      estimate.why =
-          fmt::format("{}{} ({} rows)", evidence_of(estimate.tier), far, fitted_->model.sites());
+      const std::size_t related = fitted_->model.related();
+      estimate.why = fmt::format(
+          "{}{} ({} rows{})", evidence_of(estimate.tier), far, fitted_->model.sites(),
+          related > 0 ? fmt::format(" and {} of another number of threads", related) : "");
     }
     return estimate;
   }

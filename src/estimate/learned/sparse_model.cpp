@@ -150,6 +150,7 @@ SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows,
   for (const Point& point : own.points) out.points.families.push_back(point.family);
   out.of_points = out.u;
   add_related(own, sites_inside(related, model.space_), model, out);
+  model.related_ = out.points.families.size() - own.points.size();
   return out;
 }
 

@@ -61,6 +61,8 @@ class SparseModel {
   [[nodiscard]] const Machine& machine() const { return machine_; }
   [[nodiscard]] const Space& space() const { return space_; }
   [[nodiscard]] std::size_t sites() const { return sites_; }
+  /// Points of other numbers of threads that were learned from.
+  [[nodiscard]] std::size_t related() const { return related_; }
   [[nodiscard]] static bool calibrated() { return true; }
   /// Once fitted: every row, left out in its turn.
   [[nodiscard]] std::span<const LeftOutRow> left_out() const { return left_out_; }
@@ -97,7 +99,8 @@ class SparseModel {
   Reference reference_;
   Space space_;
   Scaler scaler_;
-  std::size_t sites_ = 0;  ///< points of the setting itself
+  std::size_t sites_ = 0;    ///< points of the setting itself
+  std::size_t related_ = 0;  ///< further ones
   SmoothModel smooth_;
   Forest trees_;
   Forest correction_;  ///< of the process's mean

@@ -12,8 +12,8 @@ namespace oplat::estimate {
 namespace {
 
 /// Fits of before describe kernels by other numbers (docs/adr/0060, 0063, 0067, 0069), or hold one
-/// process (0071).
-constexpr ModelFormat kSparseFormat{"oplat.sparse", 10, "sparse fit"};
+/// process (0071), or do not say how many rows of other numbers of threads helped.
+constexpr ModelFormat kSparseFormat{"oplat.sparse", 11, "sparse fit"};
 
 tl::unexpected<Error> broken_sparse(std::string_view what) {
   return fail(kSparseFormat.broken(what));
@@ -39,6 +39,7 @@ std::string SparseModel::save() const {
     writer.f32(column.scale);
   }
   writer.u64(sites_);
+  writer.u64(related_);
   smooth_.save(writer);
   writer.text(trees_.save());
   writer.text(correction_.save());
@@ -74,6 +75,7 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   }
   model.scaler_ = Scaler(std::move(columns));
   model.sites_ = static_cast<std::size_t>(reader.u64());
+  model.related_ = static_cast<std::size_t>(reader.u64());
   OPLAT_TRY(smooth, SmoothModel::load(reader));
   if (smooth.columns() != model.scaler_.columns().size())
     return broken_sparse("the smooth model has other columns");

@@ -65,6 +65,8 @@ TEST(SparseModel, LearnsFromRowsOfOtherThreads) {
   const auto both = SparseModel::fit(few.descriptions, few.log_ns, request);
   ASSERT_TRUE(alone && both);
   EXPECT_EQ(both->sites(), alone->sites()) << "of its own";
+  EXPECT_EQ(alone->related(), 0U);
+  EXPECT_GT(both->related(), 2 * alone->sites());
   const test::MadeRows asked = test::made_rows(60, 0, 2);
   const auto error_of = [&](const SparseModel& model) {
     double sum = 0;
@@ -78,6 +80,7 @@ TEST(SparseModel, LearnsFromRowsOfOtherThreads) {
   const auto loaded = SparseModel::load(both->save());
   ASSERT_TRUE(loaded) << loaded.error().message;
   EXPECT_EQ(error_of(*loaded), error_of(*both));
+  EXPECT_EQ(loaded->related(), both->related());
 }
 
 TEST(SparseModel, IsNoSurerWhereOnlyRowsOfOtherThreadsAre) {

@@ -271,6 +271,16 @@ class TableOfThreads {
     return sum;
   }
 
+  [[nodiscard]] std::string why() const {
+    base::Random random(2);
+    const Chain chain = must(make_chain(source(), {}));
+    const std::string key = timed(random, 0, 2).first;
+    const Query query{key, std::nullopt};
+    std::optional<Estimate> answer;
+    must(estimate_all(chain, {&query, 1}, {&answer, 1}));
+    return answer.value().why;
+  }
+
  private:
   static std::pair<std::string, double> timed(base::Random& random, std::size_t number,
                                               double threads) {
@@ -304,6 +314,10 @@ TEST(LearnedThreadsTest, RowsOfOtherThreadsHelpAndThoseOfOtherSettingsDoNotCount
   const double alone = TableOfThreads(false, {}).error();
   EXPECT_LT(TableOfThreads(true, {}).error(), 0.8 * alone) << alone;
   EXPECT_EQ(TableOfThreads(true, {{"level", "1"}}).error(), alone);
+  EXPECT_TRUE(TableOfThreads(false, {}).why().ends_with("(40 rows)"));
+  const std::string why = TableOfThreads(true, {}).why();
+  EXPECT_NE(why.find("(40 rows and "), std::string::npos) << why;
+  EXPECT_TRUE(why.ends_with(" of another number of threads)")) << why;
 }
 
 TEST(SplitTest, WordsAreChecked) {
