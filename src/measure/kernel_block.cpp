@@ -60,7 +60,7 @@ constexpr double kResultsAround = 256.0 * 1024;
 
 /// OpenRequest::reads of `copies` copies. Where results are large, they must not all stay: after a
 /// scrub each copy would write to a place that is cold, and the row's state is that of its weights.
-/// The reads cost a slope nothing, but noise.
+/// The reads cost the slope nothing (docs/adr/0072).
 std::int64_t reads_of(const KernelBlockRequest& request, std::int64_t copies) {
   const auto key = ir::parse(request.key);
   if (copies < 2 || !key) return 0;
