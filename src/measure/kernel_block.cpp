@@ -257,6 +257,8 @@ Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRe
     const auto& many = std::get<OpenHandle>(handled);
     const std::int64_t reads = reads_of(request, copies);
     if (reads != one.reads && !hands_all_on(request, many)) {
+      // Not both at a time: a kernel may hold much memory.
+      { const OpenHandle closed = std::move(one.handle); }
       OPLAT_TRY(balanced, open_copies(runner, request, 1, reads));
       if (auto* refusal = std::get_if<BlockRefusal>(&balanced))
         return as_outcome(std::move(*refusal));

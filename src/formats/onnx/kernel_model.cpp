@@ -689,8 +689,11 @@ class KernelWriter {
   std::int64_t reads_of_results() const {
     if (bodies_ || gives_optional() || options_.results_as_outputs) return 0;
     for (std::size_t r = 0; r < key_.results.size(); ++r) {
+      if (std::holds_alternative<ir::AbsentEntry>(key_.results[r])) continue;
       const ir::TensorEntry* result = key_.result(r);
-      if (result != nullptr && is_small_type(result->dtype)) return 0;
+      if (result == nullptr || !result->shape.ranked || result->dtype == ir::Dtype::Any ||
+          is_small_type(result->dtype))
+        return 0;
     }
     return options_.reads;
   }

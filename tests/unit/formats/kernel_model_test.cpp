@@ -161,6 +161,10 @@ TEST(KernelModel, ReadsOfResultsAreAsManyInOneCopyAsInSeveral) {
       EXPECT_EQ(read.size(), static_cast<std::size_t>(results * copies)) << key << copies;
     }
   }
+  // What a Shape does not read stays as it was.
+  WRITE(unknown, "Split/13{axis=0}(f32[8,4],i64c[2]=[4,4])->(f32[4,4],any[4,4])",
+        {.copies = 3, .force_fan = true, .reads = 3});
+  EXPECT_EQ(unknown->count("Shape"), 1);
   // The next copy takes the result of a chain.
   for (const std::int64_t copies : {1, 3}) {
     WRITE(chain, kMatMul, {.copies = copies, .reads = 3});
