@@ -153,8 +153,8 @@ class Harness(unittest.TestCase):
     def test_another_kernel_keeps_threads_awake_between_calls(self):
         for command in (IN_C, IN_PYTHON):
             # Made-up times repeat, so that as many calls as make up their period do not show.
-            blocks = [block(1, scrub_bytes=65536, wake=2)] * 8
-            answers, _ = talk(command, "real", lines_of([relu(), relu(copies=8), *blocks]))
+            requests = [block(1, scrub_bytes=65536, wake=2)] * 8
+            answers, _ = talk(command, "real", lines_of([relu(), relu(copies=8), *requests]))
             blocks = [answer["result"]["samples"]["ns"][0] for answer in answers[2:]]
             for times in blocks:
                 self.assertEqual([int(ns) // 1000 for ns in times], [1, 1, 1])

@@ -64,8 +64,8 @@ struct SimulatedWorld {
   double now_seconds = 0;
   std::int64_t processes = 0;
   std::int64_t open_handles = 0;
-  bool fans = false;  ///< copies lie side by side
-  std::vector<OpenRequest> opened;
+  bool fans = false;                ///< copies lie side by side
+  std::vector<OpenRequest> opened;  ///< all that was asked to be opened
   std::vector<SimulatedBlock> blocks;
   std::map<std::pair<std::string, bool>, int> blocks_of;  ///< per kernel and (cold)
   std::function<void()> before_block;                     ///< for accidents of the test's own
