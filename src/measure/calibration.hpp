@@ -27,8 +27,8 @@ struct CopyRule {
 std::int64_t choose_copies(double kernel_ns, CacheState state, const CopyRule& rule = {});
 
 /// Copies of a hot chain of a kernel of about `kernel_ns`, where that is more than choose_copies
-/// gives. Not for copies side by side: the more of their results lie around, the less of them is
-/// hot.
+/// gives. Not for copies side by side: large results all lie in one place (docs/adr/0072), and of
+/// small ones the fewer lie around, the more is hot.
 std::int64_t choose_chain_copies(double kernel_ns, const CopyRule& rule = {});
 
 /// More copies than `copies` for a slope that drowned in noise; std::nullopt if the rule allows no
