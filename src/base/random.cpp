@@ -8,14 +8,6 @@
 
 namespace oplat::base {
 
-std::uint64_t Random::next() {
-  state_ += 0x9e3779b97f4a7c15U;
-  std::uint64_t z = state_;
-  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31U);
-}
-
 std::uint64_t Random::below(std::uint64_t n) {
   // Draws from the incomplete last copy of [0, n) at the top of the range would favour small
   // numbers.

@@ -14,7 +14,13 @@ namespace oplat::base {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next();
+  std::uint64_t next() {
+    state_ += 0x9e3779b97f4a7c15U;
+    std::uint64_t z = state_;
+    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
+    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
+    return z ^ (z >> 31U);
+  }
   /// Uniform in [0, n), without bias; `n` > 0.
   std::uint64_t below(std::uint64_t n);
   /// Uniform in [0, 1).

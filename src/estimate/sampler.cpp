@@ -254,6 +254,7 @@ Gaussian::Options smooth_options(const LearnRequest& request) {
   options.steps = std::max(2, static_cast<int>(request.effort * kKernelSteps));
   options.rows_of_kernel = kRowsOfKernel;
   options.leave_out = false;
+  options.threads = request.threads;
   // A round is chosen while the device waits.
   options.max_exact = kMaxExactOfRound;
   return options;
@@ -266,7 +267,8 @@ Status Sampler::plan_least_certain(std::size_t count) {
   const Points known = all.points(all.told);
   const SmoothKernel kernel = Gaussian::learn(known, all.u, smooth_options(request_)).kernel();
   const std::vector<std::size_t> free = some_free(std::max(kLookedAt, 2 * count));
-  for (const std::size_t i : choose_least_certain(kernel, known, all.points(free), count))
+  for (const std::size_t i :
+       choose_least_certain(kernel, known, all.points(free), count, request_.threads))
     queue(free[i]);
   return {};
 }
@@ -307,14 +309,15 @@ Status Sampler::plan_most_informative(std::size_t count) {
   }
   std::vector<float> seconds;
   if (by_demand && demand_.seconds) {
-    const std::vector<double> u = smooth.means(all.points(free));
+    const std::vector<double> u = smooth.means(all.points(free), request_.threads);
     for (std::size_t i = 0; i < free.size(); ++i) {
       const double ns = std::exp(u[i] + all.log_bound[free[i]]);
       seconds.push_back(static_cast<float>(demand_.seconds(ns)));
     }
   }
-  for (const std::size_t i : choose_most_informative(smooth.kernel(), known, all.points(free),
-                                                     all.points(asked), weights, count, seconds))
+  for (const std::size_t i :
+       choose_most_informative(smooth.kernel(), known, all.points(free), all.points(asked), weights,
+                               count, seconds, request_.threads))
     queue(free[i]);
   return {};
 }
@@ -331,7 +334,7 @@ Status Sampler::plan_disputed(std::size_t count) {
   OPLAT_TRY(trees,
             boost(all.part(all.told), std::vector<float>(all.u.begin(), all.u.end()), boosting));
   const std::vector<std::size_t> free = some_free(std::max(kDisputed, 2 * count));
-  const std::vector<double> means = smooth.means(all.points(free));
+  const std::vector<double> means = smooth.means(all.points(free), request_.threads);
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < free.size(); ++i) {
     const double difference = means[i] - static_cast<double>(trees.value(all.shapes.row(free[i])));

@@ -3,6 +3,7 @@
 #include "formats/random_data.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -30,6 +31,21 @@ void fill(std::string& out, std::int64_t count, Make make) {
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     const T value = make();
     std::memcpy(out.data() + i * sizeof(T), &value, sizeof(T));
+  }
+}
+
+/// Likewise, several of one draw of 64 bits: data of many copies of a kernel are large.
+template <class T, class Make>
+void fill_by_draws(std::string& out, std::int64_t count, base::Random& random, Make make) {
+  constexpr std::size_t kOfDraw = sizeof(std::uint64_t) / sizeof(T);
+  constexpr unsigned kBits = 8 * sizeof(T);
+  const auto n = static_cast<std::size_t>(count);
+  out.resize(n * sizeof(T));
+  for (std::size_t i = 0; i < n; i += kOfDraw) {
+    const std::uint64_t bits = random.next();
+    std::array<T, kOfDraw> values;
+    for (std::size_t k = 0; k < kOfDraw; ++k) values[k] = make(bits >> (k * kBits));
+    std::memcpy(out.data() + i * sizeof(T), values.data(), std::min(kOfDraw, n - i) * sizeof(T));
   }
 }
 
@@ -185,19 +201,28 @@ std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& ra
     const double value = range.low + (range.high - range.low) * unit;
     return range.both_signs && (bits & 1U) != 0 ? -value : value;
   };
+  const auto low = static_cast<float>(range.low);
+  const auto width = static_cast<float>(range.high - range.low);
+  // Of the lower 32 bits: 23 of them, and one for the sign.
+  const auto single = [&](std::uint64_t bits) {
+    const auto part = static_cast<std::uint32_t>(bits);
+    const float value = low + width * (static_cast<float>(part >> 9U) * 0x1p-23F);
+    return range.both_signs && (part & 1U) != 0 ? -value : value;
+  };
   const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(1, range.integer_limit));
   const auto integer = [&] { return static_cast<std::int64_t>(random.next() % limit); };
   const auto bytes = [&](std::int64_t n) {
     if (range.limit_bytes) {
       fill<std::uint8_t>(out, n, [&] { return static_cast<std::uint8_t>(integer()); });
     } else {
-      fill<std::uint8_t>(out, n, [&] { return static_cast<std::uint8_t>(random.next() >> 56U); });
+      fill_by_draws<std::uint8_t>(
+          out, n, random, [](std::uint64_t bits) { return static_cast<std::uint8_t>(bits); });
     }
   };
   using ir::Dtype;
   switch (dtype) {
     case Dtype::F32:
-      fill<float>(out, count, [&] { return static_cast<float>(real()); });
+      fill_by_draws<float>(out, count, random, single);
       break;
     case Dtype::F64:
       fill<double>(out, count, real);

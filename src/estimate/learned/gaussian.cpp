@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/parallel.hpp"
 #include "base/random.hpp"
 
 namespace oplat::estimate {
@@ -86,20 +87,22 @@ Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKe
   } else {
     model.values_ = deviations;
   }
-  if (options.leave_out) model.leave_out();
+  if (options.leave_out) model.leave_out(options.threads);
   return model;
 }
 
-void Gaussian::leave_out() {
-  std::vector<float> row(columns());
-  for (std::size_t i = 0; i < rows(); ++i) {
-    if (setting(i) != 0) continue;
-    for (std::size_t d = 0; d < row.size(); ++d)
-      row[d] = at_(static_cast<Index>(i), static_cast<Index>(d));
-    const Answer near = from_nearest(covariances(row, slices_[i], family(i)), nearest(), i);
-    if (!exact_) left_out_[i].mean = near.mean;
-    left_out_[i].sd = near.sd;
-  }
+void Gaussian::leave_out(int threads) {
+  base::for_parts(rows(), threads, [&](std::size_t begin, std::size_t end) {
+    std::vector<float> row(columns());
+    for (std::size_t i = begin; i < end; ++i) {
+      if (setting(i) != 0) continue;
+      for (std::size_t d = 0; d < row.size(); ++d)
+        row[d] = at_(static_cast<Index>(i), static_cast<Index>(d));
+      const Answer near = from_nearest(covariances(row, slices_[i], family(i)), nearest(), i);
+      if (!exact_) left_out_[i].mean = near.mean;
+      left_out_[i].sd = near.sd;
+    }
+  });
 }
 
 /// The mean without row i is y_i - (K^-1 y)_i / (K^-1)_ii.
@@ -198,18 +201,20 @@ Gaussian::Answer Gaussian::answer(std::span<const float> at, std::uint32_t slice
   return out;
 }
 
-std::vector<double> Gaussian::means(const Points& points) const {
+std::vector<double> Gaussian::means(const Points& points, int threads) const {
   std::vector<double> out(static_cast<std::size_t>(points.size()));
-  std::vector<float> row(columns());
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    for (std::size_t d = 0; d < row.size(); ++d) {
-      row[d] = static_cast<float>(points.at(static_cast<Index>(i), static_cast<Index>(d)));
+  base::for_parts(out.size(), threads, [&](std::size_t begin, std::size_t end) {
+    std::vector<float> row(columns());
+    for (std::size_t i = begin; i < end; ++i) {
+      for (std::size_t d = 0; d < row.size(); ++d) {
+        row[d] = static_cast<float>(points.at(static_cast<Index>(i), static_cast<Index>(d)));
+      }
+      const VectorXf near =
+          covariances(row, points.slices[i], points.families.empty() ? 0 : points.families[i]);
+      out[i] = exact_ ? mean_ + near.cast<double>().dot(values_)
+                      : from_nearest(near, nearest(), std::nullopt).mean;
     }
-    const VectorXf near =
-        covariances(row, points.slices[i], points.families.empty() ? 0 : points.families[i]);
-    out[i] = exact_ ? mean_ + near.cast<double>().dot(values_)
-                    : from_nearest(near, nearest(), std::nullopt).mean;
-  }
+  });
   return out;
 }
 

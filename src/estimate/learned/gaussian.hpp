@@ -37,6 +37,7 @@ class Gaussian {
     /// Up to so many rows an answer weighs all of them, above only the nearest.
     std::size_t max_exact = 6000;
     bool leave_out = true;  ///< whether left_out() is wanted
+    int threads = 1;        ///< for left_out()
     /// Asked before each step of the search; false ends it, and what comes of it is of no use.
     std::function<bool()> go_on = {};
   };
@@ -68,7 +69,7 @@ class Gaussian {
   /// Only after a fit that was asked for it.
   [[nodiscard]] std::span<const Answer> left_out() const { return left_out_; }
   /// The means of many answers.
-  [[nodiscard]] std::vector<double> means(const Points& points) const;
+  [[nodiscard]] std::vector<double> means(const Points& points, int threads = 1) const;
 
   void save(base::ByteWriter& writer) const;
   static Result<Gaussian> load(base::ByteReader& reader);
@@ -77,7 +78,7 @@ class Gaussian {
   /// Values of the rows from their deviations; the means of left_out(), too, where `leave_out`.
   void fit_exact(const Points& points, const Eigen::VectorXd& deviations, bool leave_out);
   /// Deviations of all rows left out, and where not exact() their means.
-  void leave_out();
+  void leave_out(int threads);
   /// Of a place in setting 0 with all rows.
   [[nodiscard]] Eigen::VectorXf covariances(std::span<const float> at, std::uint32_t slice,
                                             std::uint32_t family) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Candidates that a Gaussian process would learn most from. Values play no part in it, so many are
-/// chosen at once.
+/// chosen at once. The same are chosen with any number of threads.
 #pragma once
 
 #include <span>
@@ -14,7 +14,8 @@ namespace oplat::estimate {
 /// chosen before it (a Cholesky decomposition, pivoted by what is left of the variance; D. MacKay,
 /// "Information-based objective functions for active data selection", Neural Computation 4, 1992).
 std::vector<std::size_t> choose_least_certain(const SmoothKernel& kernel, const Points& known,
-                                              const Points& candidates, std::size_t count);
+                                              const Points& candidates, std::size_t count,
+                                              int threads = 1);
 
 /// `count` candidates, each the one that tells most about what will be asked: that takes most from
 /// the sum of the variances of `asked`, each times its weight (D. Cohn, "Neural network exploration
@@ -25,6 +26,7 @@ std::vector<std::size_t> choose_least_certain(const SmoothKernel& kernel, const 
 std::vector<std::size_t> choose_most_informative(const SmoothKernel& kernel, const Points& known,
                                                  const Points& candidates, const Points& asked,
                                                  std::span<const float> weights, std::size_t count,
-                                                 std::span<const float> costs = {});
+                                                 std::span<const float> costs = {},
+                                                 int threads = 1);
 
 }  // namespace oplat::estimate

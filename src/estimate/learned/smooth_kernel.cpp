@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "estimate/learned/descent.hpp"
 
@@ -86,6 +87,12 @@ Points Points::chosen(std::span<const std::size_t> rows) const {
     if (!settings.empty()) out.settings.push_back(settings[rows[i]]);
   }
   return out;
+}
+
+Points Points::part(Index begin, Index size) const {
+  std::vector<std::size_t> rows(static_cast<std::size_t>(size));
+  std::iota(rows.begin(), rows.end(), static_cast<std::size_t>(begin));
+  return chosen(rows);
 }
 
 MatrixXd SmoothKernel::between(const Points& a, const Points& b) const {

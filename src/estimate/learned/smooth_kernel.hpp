@@ -28,6 +28,8 @@ struct Points {
   /// Adds other rows of as many columns, with the same of families and settings stated.
   void append(const Points& rows);
   [[nodiscard]] Points chosen(std::span<const std::size_t> rows) const;
+  /// Rows that lie next to each other.
+  [[nodiscard]] Points part(Eigen::Index begin, Eigen::Index size) const;
 };
 
 /// Covariance of two rows: a sum of Matern kernels of order 3/2, sum over c of v_c (1 + sqrt(3)
