@@ -137,11 +137,6 @@ SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows,
   model.machine_ = learn_machine(own.descriptions, own.log_ns, model.space_);
   model.reference_ = learn_reference(own.descriptions, own.log_ns);
   model.sites_ = own.points.size();
-  std::vector<double> off;
-  for (std::size_t i = 0; i < own.points.size(); ++i)
-    off.push_back(own.log_ns[i] -
-                  log_reference(model.reference_, model.machine_, own.descriptions[i]));
-  model.offsets_ = Offsets::learn(own.points, own.descriptions, off);
   Rows out;
   out.shapes = Matrix(own.points.size(), kKernelFeatures);
   for (std::size_t i = 0; i < own.points.size(); ++i) {
@@ -173,8 +168,7 @@ void SparseModel::add_related(const Sites& own, const Sites& others, const Spars
   std::vector<std::size_t> added;
   std::vector<double> u;
   for (std::size_t i = 0; i < others.points.size(); ++i) {
-    const double off = others.log_ns[i] - model.offsets_.at(others.points[i]) -
-                       log_reference(reference, machine, others.descriptions[i]);
+    const double off = others.log_ns[i] - log_reference(reference, machine, others.descriptions[i]);
     const auto same = places.find(hash_of(others.points[i], model.space_.axes()));
     if (same != places.end()) {
       moves.push_back(out.u[same->second] - off);
@@ -283,7 +277,7 @@ Status SparseModel::fit_trees(const Rows& rows, LeftOut& left_out, const LearnRe
 
 double SparseModel::put_features(const ir::Description& description, const Point& point,
                                  std::span<float> out) const {
-  const double log_rule = log_reference(reference_, machine_, description) + offsets_.at(point);
+  const double log_rule = log_reference(reference_, machine_, description);
   shape_features(description, point, space_.axes(), machine_, log_rule, out.first(kShapeFeatures));
   loop_features(description, out.subspan(kShapeFeatures, kLoopFeatures));
   return log_rule;

@@ -30,7 +30,6 @@
 #include "estimate/learned/grid_model.hpp"
 #include "estimate/learned/loop_features.hpp"
 #include "estimate/learned/machine.hpp"
-#include "estimate/learned/offsets.hpp"
 #include "estimate/learned/reference.hpp"
 #include "estimate/learned/scaler.hpp"
 #include "estimate/learned/shape_features.hpp"
@@ -88,7 +87,7 @@ class SparseModel {
   Status fit_trees(const Rows& rows, LeftOut& left_out, const LearnRequest& options, Steps& steps);
   Status fit_spread(const Rows& rows, const LeftOut& left_out, const LearnRequest& options);
   [[nodiscard]] float mixed(const Values& values) const;
-  /// Returns ln of the reference in ns, with the offset of the kernel's slice.
+  /// Returns ln of the reference in ns.
   double put_features(const ir::Description& description, const Point& point,
                       std::span<float> out) const;
   static void put_correction(std::span<const float> shape, const Gaussian::Answer& smooth,
@@ -99,7 +98,6 @@ class SparseModel {
   Machine machine_;
   Reference reference_;
   Space space_;
-  Offsets offsets_;  ///< of ln(time / reference)
   Scaler scaler_;
   std::size_t sites_ = 0;    ///< points of the setting itself
   std::size_t related_ = 0;  ///< further ones

@@ -12,9 +12,8 @@ namespace oplat::estimate {
 namespace {
 
 /// Fits of before describe kernels by other numbers (docs/adr/0060, 0063, 0067, 0069), or hold one
-/// process (0071), do not say how many rows of other numbers of threads helped, or have no offsets
-/// (0074).
-constexpr ModelFormat kSparseFormat{"oplat.sparse", 12, "sparse fit"};
+/// process (0071), or do not say how many rows of other numbers of threads helped.
+constexpr ModelFormat kSparseFormat{"oplat.sparse", 11, "sparse fit"};
 
 tl::unexpected<Error> broken_sparse(std::string_view what) {
   return fail(kSparseFormat.broken(what));
@@ -32,7 +31,6 @@ std::string SparseModel::save() const {
   base::ByteWriter writer;
   write_head(writer, kSparseFormat, machine_, space_);
   write_reference(writer, reference_);
-  offsets_.save(writer);
   writer.u64(scaler_.columns().size());
   for (const Scaler::Column& column : scaler_.columns()) {
     writer.u32(column.feature);
@@ -65,9 +63,6 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   model.space_ = std::move(head.space);
   OPLAT_TRY(reference, read_reference(reader, kSparseFormat));
   model.reference_ = reference;
-  auto offsets = Offsets::load(reader);
-  if (!offsets) return broken_sparse("an offset is out of range");
-  model.offsets_ = std::move(*offsets);
   std::vector<Scaler::Column> columns(reader.count(16));
   for (Scaler::Column& column : columns) {
     column.feature = reader.u32();
