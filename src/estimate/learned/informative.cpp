@@ -250,8 +250,9 @@ std::vector<std::size_t> choose_most_informative(const SmoothKernel& kernel, con
     in_parts(candidates.size(), threads, [&](Index begin, Index size) {
       for (Index i = begin; i < begin + size; ++i) {
         const auto one = static_cast<std::size_t>(i);
-        if (!taken[one])
-          gain[one] = shared.col(i).squaredNorm() / (unknown.variance(one) * cost(one));
+        if (taken[one]) continue;
+        const float own = shared.col(i).squaredNorm() / (unknown.variance(one) * cost(one));
+        gain[one] = std::isfinite(own) ? own : 0;
       }
     });
     const std::size_t left = gain.size() - chosen.size();

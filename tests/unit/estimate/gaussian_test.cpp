@@ -379,6 +379,57 @@ TEST(MostTelling, EachChoiceLeavesTheLeastVarianceOfWhatIsAsked) {
       12U);
 }
 
+TEST(MostTelling, ManyAreChosenAsOneAfterTheOther) {
+  constexpr Index kCandidates = 700;  // more than are looked at together
+  constexpr std::size_t kChosen = 90;
+  const Points known = some_problem(40, 3).points;
+  const Points candidates = some_problem(kCandidates, 3, 11).points;
+  const Points asked = some_problem(80, 3, 12).points;
+  const SmoothKernel kernel = some_kernel(3);
+  base::Random random(13);
+  std::vector<float> weights;
+  std::vector<float> costs;
+  for (Index i = 0; i < asked.size(); ++i)
+    weights.push_back(static_cast<float>(0.5 + random.uniform()));
+  for (Index i = 0; i < kCandidates; ++i)
+    costs.push_back(static_cast<float>(0.5 + random.uniform()));
+  const auto chosen =
+      choose_most_informative(kernel, known, candidates, asked, weights, kChosen, costs);
+  ASSERT_EQ(chosen.size(), kChosen);
+  EXPECT_EQ(chosen,
+            choose_most_informative(kernel, known, candidates, asked, weights, kChosen, costs, 2));
+
+  // Covariances with the candidates, of them and of what is asked, given all that is known.
+  MatrixXd among = kernel.between(known, known);
+  among.diagonal().array() += kernel.noise + kJitter;
+  const Eigen::LLT<MatrixXd> factor(among);
+  const MatrixXd to = factor.solve(kernel.between(known, candidates));
+  MatrixXd of_candidates =
+      kernel.between(candidates, candidates) - kernel.between(candidates, known) * to;
+  MatrixXd of_asked = kernel.between(asked, candidates) - kernel.between(asked, known) * to;
+  std::vector<bool> taken(kCandidates, false);
+  for (const std::size_t one : chosen) {
+    ASSERT_LT(one, taken.size());
+    ASSERT_FALSE(taken[one]);
+    const auto variance = [&](Index i) { return of_candidates(i, i) + kernel.noise + kJitter; };
+    VectorXd gains = VectorXd::Zero(kCandidates);
+    for (Index i = 0; i < kCandidates; ++i) {
+      if (taken[static_cast<std::size_t>(i)]) continue;
+      for (Index a = 0; a < asked.size(); ++a)
+        gains(i) += static_cast<double>(weights[static_cast<std::size_t>(a)]) * of_asked(a, i) *
+                    of_asked(a, i);
+      gains(i) /= variance(i) * static_cast<double>(costs[static_cast<std::size_t>(i)]);
+    }
+    const auto at = static_cast<Index>(one);
+    EXPECT_GE(gains(at), 0.999 * gains.maxCoeff());
+    const VectorXd column = of_candidates.col(at) / std::sqrt(variance(at));
+    const VectorXd told = of_asked.col(at) / std::sqrt(variance(at));
+    of_asked -= told * column.transpose();
+    of_candidates -= column * column.transpose();
+    taken[one] = true;
+  }
+}
+
 TEST(Scaler, ColumnsThatVaryGetMeanNoughtAndDeviationOne) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   Matrix shapes(4, 4);
