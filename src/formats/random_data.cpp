@@ -195,19 +195,19 @@ std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& ra
                         std::uint64_t seed) {
   base::Random random(seed);
   std::string out;
+  const auto in_range = [&](double unit, bool is_negative) {
+    const double value = range.low + (range.high - range.low) * unit;
+    return range.both_signs && is_negative ? -value : value;
+  };
   const auto real = [&] {
     const std::uint64_t bits = random.next();
-    const double unit = static_cast<double>(bits >> 12U) * 0x1p-52;
-    const double value = range.low + (range.high - range.low) * unit;
-    return range.both_signs && (bits & 1U) != 0 ? -value : value;
+    return in_range(static_cast<double>(bits >> 12U) * 0x1p-52, (bits & 1U) != 0);
   };
-  const auto low = static_cast<float>(range.low);
-  const auto width = static_cast<float>(range.high - range.low);
   // Of the lower 32 bits: 23 of them, and one for the sign.
   const auto single = [&](std::uint64_t bits) {
     const auto part = static_cast<std::uint32_t>(bits);
-    const float value = low + width * (static_cast<float>(part >> 9U) * 0x1p-23F);
-    return range.both_signs && (part & 1U) != 0 ? -value : value;
+    return static_cast<float>(
+        in_range(static_cast<double>(part >> 9U) * 0x1p-23, (part & 1U) != 0));
   };
   const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(1, range.integer_limit));
   const auto integer = [&] { return static_cast<std::int64_t>(random.next() % limit); };
@@ -278,7 +278,7 @@ std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& ra
                          [&] { return static_cast<std::uint8_t>(random.next() >> 63U); });
       break;
     case Dtype::C64:
-      fill<float>(out, 2 * count, [&] { return static_cast<float>(real()); });
+      fill_by_draws<float>(out, 2 * count, random, single);
       break;
     case Dtype::C128:
       fill<double>(out, 2 * count, real);

@@ -68,6 +68,12 @@ TEST(RandomData, HalfFloatsDecodeToTheRange) {
                   bfloat);
 }
 
+TEST(RandomData, AsWideARangeAsTheTypeHas) {
+  for (const float value :
+       numbers<float>(random_data(Dtype::F32, 1001, {-3e38, 3e38, false, 2, false}, 1)))
+    ASSERT_LE(std::abs(value), 3e38F);
+}
+
 TEST(RandomData, OneSignOnRequest) {
   for (const float value : numbers<float>(random_data(Dtype::F32, 1000, {.both_signs = false}, 1)))
     ASSERT_GT(value, 0.0F);
