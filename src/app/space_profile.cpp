@@ -336,7 +336,7 @@ class SpaceProfile {
   /// too little is known.
   Result<std::vector<estimate::UnseenNetwork>> unseen_networks(std::optional<std::size_t> fold);
   Result<double> error_of_composition();
-  /// By the networks of one fold of families, or of all.
+  /// By the networks of all families for the report, or by those of one fold for people to see.
   Status estimate_error(std::optional<std::size_t> fold = std::nullopt);
 
   const ProfileRequest& request_;
@@ -418,13 +418,17 @@ Status SpaceProfile::estimate_error(std::optional<std::size_t> fold) {
   double sum = 0;
   for (const estimate::UnseenNetwork& network : networks) sum += std::abs(network.error);
   const double kernels = sum / static_cast<double>(networks.size());
-  correlation_ = estimate::learned_correlation(networks);
   OPLAT_TRY(composition, error_of_composition());
-  report_.expected = report::ExpectedError{std::hypot(kernels, composition), kernels, composition};
+  const report::ExpectedError error{std::hypot(kernels, composition), kernels, composition};
+  if (!fold) {
+    correlation_ = estimate::learned_correlation(networks);
+    report_.expected = error;
+  }
   events_.note(fmt::format(
       "expected error of models never seen: {:.1f} % ({:.1f} % by kernels, {:.1f} % by their sum), "
-      "from {} kernels",
-      100 * report_.expected->mean, 100 * kernels, 100 * composition, times_.log_ns().size()));
+      "from {} kernels{}",
+      100 * error.mean, 100 * kernels, 100 * composition, times_.log_ns().size(),
+      fold ? ", for some of the families" : ""));
   return {};
 }
 
