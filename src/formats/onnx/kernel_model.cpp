@@ -3,6 +3,7 @@
 /// the model whole.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
@@ -642,7 +643,8 @@ class KernelWriter {
           return fail(Code::Missing, "result {} is not a tensor, or one of unknown rank", r);
         if (result->dtype == ir::Dtype::Any)
           return fail(Code::Missing, "result {} is of an element type that keys do not name", r);
-        std::string read = indexed("y", r, std::min(copy, options_.copies - 1));
+        std::string read =
+            copy < options_.copies ? indexed("y", r, copy) : balancing_tensor(*result, r);
         // What is in an optional value has a shape, the value itself has none.
         if (gives_optional()) {
           wire::Node& inside = *graph().add_node();
@@ -672,7 +674,7 @@ class KernelWriter {
         node.set_name(fmt::format("tail{}_{}", copy, r));
         node.add_input(read);
         node.add_output(fmt::format("shape{}_{}", copy, r));
-        const bool leaves = reads == 0 || (copy + 1 == end && !any_output);
+        const bool leaves = reads == 0 || (copy + 1 == options_.copies && !any_output);
         any = true;
         if (!leaves) continue;
         any_output = true;
@@ -683,6 +685,18 @@ class KernelWriter {
     }
     if (!any) return fail(Code::Missing, "the key has no result that anything could read");
     return {};
+  }
+
+  /// A constant of result `r`'s rank, for the reads that a model of one copy has for balance. Not
+  /// the result itself: a runtime may make one node for each reader of it, as ONNX Runtime does of a
+  /// DequantizeLinear, and one copy would be as many.
+  std::string balancing_tensor(const ir::TensorEntry& result, std::size_t r) {
+    const std::string name = indexed("around", r);
+    if (balanced_.insert(r).second) {
+      const std::vector<std::int64_t> ones(result.shape.dims.size(), 1);
+      add_initializer(name, ir::Dtype::F32, ones).set_raw_data(std::string(sizeof(float), '\0'));
+    }
+    return name;
   }
 
   /// Reads of results that the options ask for, where a Shape is all that they take.
@@ -720,6 +734,7 @@ class KernelWriter {
   const bool bodies_ = has_made_up_bodies(key_);
   const bool copied_ = key_.tag(ir::kCopiedTag) != nullptr;
   const bool reads_optional_ = takes_optional_only(key_);
+  std::set<std::size_t> balanced_;  // results that have a balancing_tensor()
   wire::Model model_;
   KernelModel out_;
   std::vector<std::string> operand_names_;
