@@ -638,7 +638,7 @@ class KernelWriter {
         if (any && !reads_all && !options_.results_as_outputs) break;
         // A chained result is read by the next copy; a second reader would keep it from being
         // overwritten.
-        if (r == 0 && chain_operand_ && copy + 1 < end) continue;
+        if (r == 0 && chain_operand_ && copy + 1 != options_.copies) continue;
         if (result == nullptr || !result->shape.ranked)
           return fail(Code::Missing, "result {} is not a tensor, or one of unknown rank", r);
         if (result->dtype == ir::Dtype::Any)
