@@ -182,6 +182,34 @@ TEST_F(OnnxRuntime, ResultsThatWereReadMakeRoomForTheNextCopys) {
   EXPECT_GT(grown[1], kResults * 3 / 4);
 }
 
+// The runtime makes one DequantizeLinear for each reader of its result.
+TEST_F(OnnxRuntime, OneCopyIsOneNodeHoweverManyReadsBalanceIt) {
+  OpenRequest request;
+  request.setting = setting_;
+  request.reads = 16;
+  for (const char* key : {"DequantizeLinear/13{axis=1}(u8[1,64,64,64],f32c[],u8c[])->"
+                          "(f32[1,64,64,64])",
+                          "DequantizeLinear/13{axis=1}(i8c[256,64,3,3],f32c[64],i8c[64])->"
+                          "(f32[256,64,3,3])",
+                          "Transpose/13{perm=[1,0]}(f32[1024,256])->(f32[256,1024])"}) {
+    request.key = key;
+    BlockRequest block;
+    for (const std::int64_t copies : {1, 16}) {
+      request.copies = copies;
+      const auto opened = worker_->open(request);
+      ASSERT_TRUE(opened && std::holds_alternative<measure::Opened>(*opened)) << key;
+      block.handles.push_back(std::get<measure::Opened>(*opened).handle);
+    }
+    block.duration = std::chrono::milliseconds(20);
+    block.core_exclusive = false;
+    const auto outcome = worker_->block(block);
+    ASSERT_TRUE(outcome && std::holds_alternative<measure::BlockSamples>(*outcome)) << key;
+    const auto& ns = std::get<measure::BlockSamples>(*outcome).ns;
+    // Sixteen times the work, or as much.
+    EXPECT_LT(4 * std::ranges::min(ns[0]), std::ranges::min(ns[1])) << key;
+  }
+}
+
 TEST_F(OnnxRuntime, AnEmptyCallIsOpenedWithItsResultAsOutput) {
   OpenRequest request;
   request.key = plan::kDispatchKey;

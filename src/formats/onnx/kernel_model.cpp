@@ -688,8 +688,8 @@ class KernelWriter {
   }
 
   /// A constant of result `r`'s rank, for the reads that a model of one copy has for balance. Not
-  /// the result itself: a runtime may make one node for each reader of it, as ONNX Runtime does of a
-  /// DequantizeLinear, and one copy would be as many.
+  /// the result itself: a runtime may make one node for each reader of it, as ONNX Runtime does of
+  /// a DequantizeLinear, and one copy would be as many.
   std::string balancing_tensor(const ir::TensorEntry& result, std::size_t r) {
     const std::string name = indexed("around", r);
     if (balanced_.insert(r).second) {

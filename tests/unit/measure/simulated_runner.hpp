@@ -26,6 +26,7 @@ struct SimulatedKernel {
   double first_copy_ns = 0;  ///< paid once per call while scrubbed: cold activations
   std::optional<std::string> unsupported = std::nullopt;
   std::int64_t skipped_above_copies = 1 << 20;
+  bool duplicated = false;   ///< by the runtime, for each reader of one copy's result
   int crashes = 0;           ///< blocks that end the process before this kernel works
   int crash_from_block = 0;  ///< the first block (counted per kernel) that may crash
   bool hangs = false;
@@ -94,7 +95,10 @@ class SimulatedRunner final : public KernelRunner {
       return OpenOutcome(table::Skipped{"needs 99 GiB"});
     const Handle handle = ++last_handle_;
     open_[handle] = {name, request.copies, request.distinct_weights,
-                     request.key.empty() || request.results_as_outputs ? 0 : world_->tail_ns};
+                     request.key.empty() || request.results_as_outputs ? 0 : world_->tail_ns,
+                     request.copies == 1 && kernel->second.duplicated
+                         ? std::max<std::int64_t>(1, request.reads)
+                         : request.copies};
     ++world_->open_handles;
     return OpenOutcome(Opened{handle, 1,
                               request.copies == 1 ? "single"
@@ -134,6 +138,7 @@ class SimulatedRunner final : public KernelRunner {
     std::int64_t count = 1;
     bool distinct = false;
     double tail_ns = 0;
+    std::int64_t executed = 1;
   };
 
   BlockOutcome die(const char* reason) {
@@ -143,7 +148,7 @@ class SimulatedRunner final : public KernelRunner {
 
   double true_ns(const Copies& copies, bool scrubbed) const {
     const SimulatedKernel& kernel = world_->kernels.at(copies.name);
-    const auto count = static_cast<double>(copies.count);
+    const auto count = static_cast<double>(copies.executed);
     const double call_ns = world_->call_ns + copies.tail_ns;
     if (!scrubbed) return call_ns + count * kernel.hot_ns;
     // One copy's weights, or one weight shared by all copies, are cold once.
