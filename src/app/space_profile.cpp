@@ -378,14 +378,17 @@ Result<std::vector<estimate::UnseenNetwork>> SpaceProfile::unseen_networks(
   std::vector<estimate::NetworkOfRows> networks;
   for (const estimate::NetworkOfRows& network : candidates_.networks) {
     if (fold && network.group % folds != *fold % folds) continue;
-    estimate::NetworkOfRows measured{network.group, {}};
+    estimate::NetworkOfRows measured{network.group, {}, {}};
     double total = 0;
     double known = 0;
     for (const auto& [candidate, count] : network.rows) {
       const double ns = count * guessed_ns(candidates_.descriptions[candidate].work);
       total += ns;
       const auto at = place.find(candidate);
-      if (at == place.end()) continue;
+      if (at == place.end()) {
+        measured.without_row.emplace_back(&candidates_.descriptions[candidate], count);
+        continue;
+      }
       known += ns;
       measured.rows.emplace_back(at->second, count);
     }
@@ -415,13 +418,13 @@ Status SpaceProfile::estimate_error(std::optional<std::size_t> fold) {
   seconds_of_error_ =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (networks.empty()) return {};
-  double sum = 0;
-  for (const estimate::UnseenNetwork& network : networks) sum += std::abs(network.error);
-  const double kernels = sum / static_cast<double>(networks.size());
+  const std::optional<double> correlation = estimate::learned_correlation(networks);
+  const double kernels = estimate::error_of_whole_networks(
+      networks, correlation.value_or(predict::kLearnedCorrelation));
   OPLAT_TRY(composition, error_of_composition());
   const report::ExpectedError error{std::hypot(kernels, composition), kernels, composition};
   if (!fold) {
-    correlation_ = estimate::learned_correlation(networks);
+    correlation_ = correlation;
     report_.expected = error;
   }
   events_.note(fmt::format(

@@ -14,6 +14,20 @@ constexpr std::size_t kMinNetworks = 10;
 constexpr int kCorrelations = 19;
 constexpr double kCorrelationStep = 0.05;
 
+/// Of times a share of whose logarithms is not known.
+struct SpreadSum {
+  double ns = 0, linear = 0, squares = 0;
+  void add(double part_ns, double sd_log) {
+    ns += part_ns;
+    linear += part_ns * sd_log;
+    squares += part_ns * part_ns * sd_log * sd_log;
+  }
+};
+
+double variance_of(double linear_sd, double root_sd, double correlation) {
+  return correlation * linear_sd * linear_sd + (1 - correlation) * root_sd * root_sd;
+}
+
 }  // namespace
 
 Result<std::vector<UnseenNetwork>> errors_of_unseen(
@@ -43,27 +57,29 @@ Result<std::vector<UnseenNetwork>> errors_of_unseen(
     for (std::size_t n = 0; n < networks.size(); ++n) {
       if (networks[n].group % folds != fold) continue;
       double measured = 0;
-      double predicted = 0;
-      double linear = 0;
-      double squares = 0;
+      SpreadSum predicted;
       for (const auto& [row, count] : networks[n].rows) {
         const double ns = count * std::exp(log_ns[row]);
         if (!is_out(row)) {
           measured += ns;
-          predicted += ns;
+          predicted.add(ns, 0);
           continue;
         }
         // Of a slice that only this network has nothing is known; predictions say so.
         const auto answer = model.answer(rows[row], Profile::Accurate);
         if (!answer) continue;
-        const double guess = count * std::exp(answer->log_ns);
         measured += ns;
-        predicted += guess;
-        linear += guess * answer->sd_log;
-        squares += guess * guess * answer->sd_log * answer->sd_log;
+        predicted.add(count * std::exp(answer->log_ns), answer->sd_log);
       }
-      if (!(measured > 0 && predicted > 0)) continue;
-      errors[n] = {predicted / measured - 1, linear / predicted, std::sqrt(squares) / predicted};
+      if (!(measured > 0 && predicted.ns > 0)) continue;
+      SpreadSum whole = predicted;
+      for (const auto& [description, count] : networks[n].without_row) {
+        const auto answer = model.answer(*description, Profile::Accurate);
+        if (answer) whole.add(count * std::exp(answer->log_ns), answer->sd_log);
+      }
+      errors[n] = {predicted.ns / measured - 1, predicted.linear / predicted.ns,
+                   std::sqrt(predicted.squares) / predicted.ns, whole.linear / whole.ns,
+                   std::sqrt(whole.squares) / whole.ns};
     }
   }
   return errors;
@@ -80,8 +96,7 @@ std::optional<double> learned_correlation(std::span<const UnseenNetwork> network
     for (const UnseenNetwork& network : networks) {
       if (!(network.linear_sd > 0) || !(network.error > -1)) continue;
       ++asked;
-      const double variance = rho * network.linear_sd * network.linear_sd +
-                              (1 - rho) * network.root_sd * network.root_sd;
+      const double variance = variance_of(network.linear_sd, network.root_sd, rho);
       const double log_error = std::log1p(network.error);
       misfit += std::log(variance) + log_error * log_error / variance;
     }
@@ -92,6 +107,18 @@ std::optional<double> learned_correlation(std::span<const UnseenNetwork> network
   }
   if (asked < kMinNetworks) return std::nullopt;
   return best;
+}
+
+double error_of_whole_networks(std::span<const UnseenNetwork> networks, double correlation) {
+  if (networks.empty()) return 0;
+  double sum = 0;
+  for (const UnseenNetwork& network : networks) {
+    const double part = variance_of(network.linear_sd, network.root_sd, correlation);
+    const double whole =
+        variance_of(network.linear_sd_of_whole, network.root_sd_of_whole, correlation);
+    sum += std::abs(network.error) * (part > 0 ? std::sqrt(whole / part) : 1);
+  }
+  return sum / static_cast<double>(networks.size());
 }
 
 }  // namespace oplat::estimate

@@ -18,6 +18,8 @@ namespace oplat::estimate {
 struct NetworkOfRows {
   std::size_t group = 0;                             ///< its family
   std::vector<std::pair<std::size_t, double>> rows;  ///< index of the row, executions
+  /// Its kernels without a row, and executions. Borrowed; none is null.
+  std::vector<std::pair<const ir::Description*, double>> without_row = {};
 };
 
 /// What was said of a network, and what it takes.
@@ -27,6 +29,9 @@ struct UnseenNetwork {
   /// sum of their squares. 0: none was left out.
   double linear_sd = 0;
   double root_sd = 0;
+  /// The same of all its kernels, with those that have no row.
+  double linear_sd_of_whole = 0;
+  double root_sd_of_whole = 0;
 };
 
 /// Predicts each network from rows that none but networks of other groups gave reason to measure:
@@ -44,5 +49,11 @@ Result<std::vector<UnseenNetwork>> errors_of_unseen(
 /// * linear_sd^2 + (1 - correlation) * root_sd^2. Spreads that are too large or too small by a
 /// common factor are put down to it, too. std::nullopt for too few networks.
 std::optional<double> learned_correlation(std::span<const UnseenNetwork> networks);
+
+/// Mean magnitude of the errors of whole networks. Rows are of the kernels of which least was said
+/// to be known, and of few of a network's, so that their errors cancel less. So the error of each
+/// counts times the spread of the whole over that of its rows, both by what was said and by
+/// `correlation`, in [0, 1]. 0 without networks.
+double error_of_whole_networks(std::span<const UnseenNetwork> networks, double correlation);
 
 }  // namespace oplat::estimate

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -241,6 +242,26 @@ double ErrorTerm::score(double rho, double sd) const {
   return std::abs(log_error) / std::sqrt(variance(rho, sd) + noise_variance);
 }
 
+namespace {
+
+/// One model in twenty that is off by five times what others are must not widen every interval: of
+/// 17 small networks 16 were within 7 % and one, whose weights all come from memory, was 25 % off.
+constexpr double kShareOfOutliers = 0.05;
+constexpr double kSpreadOfOutliers = 5;
+
+/// Logarithm of the density. Outliers have Student's distribution with 4 degrees of freedom.
+double log_of_error(double error, double variance) {
+  const double squares = error * error / variance;
+  const double usual = std::exp(-0.5 * squares) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+  const double outlying =
+      0.375 * std::pow(1 + squares / (4 * kSpreadOfOutliers * kSpreadOfOutliers), -2.5);
+  return std::log((1 - kShareOfOutliers) * usual +
+                  kShareOfOutliers / kSpreadOfOutliers * outlying) -
+         0.5 * std::log(variance);
+}
+
+}  // namespace
+
 SpreadFit fit_spread(std::span<const ErrorTerm> errors, const CoefficientPrior& prior) {
   SpreadFit best{kMeasuredCorrelation, prior.sd_log};
   if (errors.empty()) return best;
@@ -250,8 +271,7 @@ SpreadFit fit_spread(std::span<const ErrorTerm> errors, const CoefficientPrior& 
       double likelihood = log_prior_of_spread(sd, prior) +
                           log_normal(rho - kMeasuredCorrelation, kCorrelationDoubt);
       for (const ErrorTerm& error : errors) {
-        const double variance = error.variance(rho, sd) + error.noise_variance;
-        likelihood -= 0.5 * (std::log(variance) + error.log_error * error.log_error / variance);
+        likelihood += log_of_error(error.log_error, error.variance(rho, sd) + error.noise_variance);
       }
       if (likelihood > most) {
         most = likelihood;

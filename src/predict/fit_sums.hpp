@@ -62,9 +62,10 @@ struct SpreadFit {
   double measured_correlation = kMeasuredCorrelation;
   double sd_log = 0;
 };
-/// The pair of a grid of the largest posterior probability, of equals the first: normal errors, and
-/// priors that count for a few models (of the spread as in `prior`, of the correlation around
-/// kMeasuredCorrelation). Without errors the prior's own.
+/// The pair of a grid of the largest posterior probability, of equals the first: errors that are
+/// normal but for one in twenty, which are five times as large, and priors that count for a few
+/// models (of the spread as in `prior`, of the correlation around kMeasuredCorrelation). Without
+/// errors the prior's own.
 SpreadFit fit_spread(std::span<const ErrorTerm> errors, const CoefficientPrior& prior);
 
 }  // namespace oplat::predict

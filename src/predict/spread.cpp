@@ -67,7 +67,11 @@ double interval_quantile(double level, const Calibration& calibration) {
           ? base::normal_quantile(p)
           : base::student_quantile(p, static_cast<double>(calibration.models + kSpreadFreedom));
   const auto n = static_cast<std::int64_t>(calibration.scores.size());
-  if (n < kMinConformalModels) return q;
+  if (n < kMinScoredModels) return q;
+  if (n < kMinConformalModels) {
+    const auto inside = static_cast<std::size_t>(std::ceil(static_cast<double>(n) * level));
+    return std::max(q, calibration.scores[std::max<std::size_t>(inside, 1) - 1]);
+  }
   // The k-th smallest of n scores holds k / (n + 1) of further models on average; between two of
   // them the level is between theirs.
   const double place = static_cast<double>(n + 1) * level;

@@ -67,6 +67,8 @@ struct Calibration {
 };
 /// Models from which on their own scores give the quantile.
 inline constexpr std::int64_t kMinConformalModels = 19;
+/// Models from which on their scores bound the quantile from below.
+inline constexpr std::int64_t kMinScoredModels = 10;
 
 /// What is known of a composition's spread before any model is worth so many models
 /// (CoefficientPrior::sd_log_doubt).
@@ -75,7 +77,9 @@ inline constexpr std::int64_t kSpreadFreedom = 4;
 /// Half-width of the interval in units of the spread. From 19 models on the conformal quantile: the
 /// (models + 1) level-th smallest score, between two of them in proportion (rounded up, 47 models
 /// would give 91.7 % for 90), beyond the largest the larger of that and the t-quantile. Below, the
-/// t-quantile with models + kSpreadFreedom degrees of freedom, or the normal one without a model.
+/// t-quantile with models + kSpreadFreedom degrees of freedom, or the normal one without a model;
+/// from ten models on not less than holds `level` of their scores, since the spread does not count
+/// outliers.
 double interval_quantile(double level, const Calibration& calibration);
 
 /// median * exp(+- q s) with q = interval_quantile(), from `floor_ns` or the median on where that

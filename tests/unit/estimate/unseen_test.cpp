@@ -58,14 +58,47 @@ TEST(Unseen, ErrorsOfOneSignAreOfOneCause) {
   const auto networks = [](double error) {
     std::vector<UnseenNetwork> made;
     for (int i = 0; i < 40; ++i)
-      made.push_back({(i % 2 == 0 ? error : -error / (1 + error)), 0.08, 0.02});
+      made.push_back({(i % 2 == 0 ? error : -error / (1 + error)), 0.08, 0.02, 0.08, 0.02});
     return made;
   };
   EXPECT_EQ(learned_correlation(networks(0.02)), 0);
   // sqrt(rho 0.08^2 + (1 - rho) 0.02^2) = ln 1.05 at rho = 0.33
   EXPECT_NEAR(*learned_correlation(networks(0.05)), 0.33, 0.03);
   EXPECT_NEAR(*learned_correlation(networks(0.3)), 0.9, 1e-9) << "the most";
-  EXPECT_FALSE(learned_correlation(std::vector<UnseenNetwork>(9, {0.01, 0.08, 0.02})));
+  EXPECT_FALSE(learned_correlation(std::vector<UnseenNetwork>(9, {0.01, 0.08, 0.02, 0.08, 0.02})));
+}
+
+TEST(Unseen, KernelsWithoutARowMakeTheWholeBetterKnownThanItsPart) {
+  const test::MadeRows rows = test::made_rows(80, 0, 5);
+  std::vector<std::vector<std::size_t>> groups(rows.log_ns.size(), {1});
+  NetworkOfRows alone{0, {{0, 1}}};
+  groups[0] = {0};
+  NetworkOfRows with_others = alone;
+  for (std::size_t i = 40; i < 60; ++i)
+    with_others.without_row.emplace_back(&rows.descriptions[i], 1);
+  const std::vector<NetworkOfRows> networks = {alone, with_others};
+  const auto errors =
+      errors_of_unseen(rows.descriptions, rows.log_ns, groups, networks, 2, quick_learning());
+  ASSERT_TRUE(errors) << errors.error().message;
+  const UnseenNetwork& part = errors->front();
+  const UnseenNetwork& whole = errors->back();
+  EXPECT_EQ(part.linear_sd_of_whole, part.linear_sd);
+  EXPECT_EQ(part.root_sd_of_whole, part.root_sd);
+  EXPECT_EQ(whole.error, part.error);
+  EXPECT_EQ(whole.root_sd, part.root_sd);
+  EXPECT_LT(whole.root_sd_of_whole, part.root_sd);
+  EXPECT_GT(whole.root_sd_of_whole, 0);
+}
+
+TEST(Unseen, TheErrorOfAWholeIsThatOfItsPartTimesTheirSpreads) {
+  const UnseenNetwork known{0.01, 0, 0, 0, 0};
+  const UnseenNetwork part{-0.1, 0.08, 0.06, 0.04, 0.01};
+  EXPECT_EQ(error_of_whole_networks({}, 0.5), 0);
+  EXPECT_DOUBLE_EQ(error_of_whole_networks({&known, 1}, 0.5), 0.01);
+  EXPECT_NEAR(error_of_whole_networks({&part, 1}, 1), 0.05, 1e-12);
+  EXPECT_NEAR(error_of_whole_networks({&part, 1}, 0), 0.1 / 6, 1e-12);
+  const std::vector<UnseenNetwork> both = {known, part};
+  EXPECT_NEAR(error_of_whole_networks(both, 1), 0.03, 1e-12);
 }
 
 TEST(Unseen, TooFewRowsAreRefused) {
