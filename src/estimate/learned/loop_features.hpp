@@ -12,7 +12,9 @@
 /// (amd64/FgemmKernelAvx512FCommon.inc); convolutions in a blocked layout up to 6 outputs of a row
 /// and 4 blocks of 16 channels (1 of a depthwise one), and outputs next to the padding one by one
 /// (amd64/SconvKernelAvx512F.asm); convolutions in 8 bits always 6 outputs and up to 64 channels,
-/// in steps of 16 (amd64/ConvSymKernelAvx512Core.asm). Which of them counts for a kernel, and how
+/// in steps of 16 (amd64/ConvSymKernelAvx512Core.asm); products of signed bytes, which the
+/// processor has no instruction for, a compiled loop (qgemm_kernel_default.cpp) that takes 16 of
+/// the sum at a time and the rest by 4. Which of them counts for a kernel, and how
 /// much, is learned from rows; on other processors they are hints like others.
 ///
 /// Example: 7 outputs a row, a window of 3 with padding, 64 channels: one output at each edge (4
@@ -27,11 +29,12 @@
 
 namespace oplat::estimate {
 
-inline constexpr std::size_t kLoopFeatures = 5;
+inline constexpr std::size_t kLoopFeatures = 6;
 
 /// Writes kLoopFeatures numbers: ln of (cycles over those without a loss) of a product of matrices,
-/// of a blocked convolution row by row, of one of all outputs in a row, of one in 8 bits; and ln of
-/// what rounding the sum's length up to a multiple of 4 adds. NaN where no products are summed.
+/// of a blocked convolution row by row, of one of all outputs in a row, of one in 8 bits; ln of
+/// what rounding the sum's length up to a multiple of 4 adds; and the loss of the compiled loop.
+/// NaN where no products are summed.
 void loop_features(const ir::Description& description, std::span<float> out);
 
 }  // namespace oplat::estimate

@@ -71,6 +71,20 @@ TEST(LoopFeatures, ADepthwiseConvolutionHasItsGroupsForChannels) {
       << "a block after the other, each with six registers";
 }
 
+// Signed bytes: sums of 24 take longer than sums of 32.
+TEST(LoopFeatures, ACompiledLoopTakesTheRestOfASumByFours) {
+  const auto loss = [](double length) {
+    ir::Contraction product;
+    product.in_c = length;
+    return features_of(product)[5];
+  };
+  EXPECT_NEAR(loss(32), std::log((2 + 2) / 2.0), 1e-6);
+  EXPECT_NEAR(loss(24), std::log((2 + 1 + 2 * 1.6) / 1.5), 1e-6);
+  EXPECT_NEAR(loss(18), std::log((2 + 1 + 1.6) / 1.25), 1e-6) << "as long as 20";
+  EXPECT_NEAR(loss(1), std::log((2 + 1.6) / 0.25), 1e-6);
+  EXPECT_LT(loss(64), loss(32));
+}
+
 TEST(LoopFeatures, AreMissingWhereNothingIsSummed) {
   std::array<float, kLoopFeatures> out{};
   loop_features({}, out);
