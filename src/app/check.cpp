@@ -33,7 +33,30 @@ Result<TimedRows> timed_rows(const table::Table& table, const predict::Selection
   return rows;
 }
 
+estimate::Sanity sanity_of(const TimedRows& rows, const ir::Catalogue& catalogue,
+                           const estimate::SanityRequest& limits) {
+  std::vector<estimate::CheckedRow> checked;
+  for (std::size_t i = 0; i < rows.ids.size(); ++i) checked.push_back({rows.keys[i], rows.ns[i]});
+  return estimate::check_rows(checked, catalogue, limits);
+}
+
 }  // namespace
+
+Status warn_of_rows_too_fast(const table::Table& table, const predict::RowFilter& filter,
+                             const std::string& path, Events& events) {
+  OPLAT_TRY(selection, select_rows(table, filter));
+  OPLAT_TRY(rows, timed_rows(table, selection));
+  const estimate::Sanity sanity = sanity_of(rows, *selection.catalogue, {});
+  const auto too_fast =
+      std::count_if(sanity.suspects.begin(), sanity.suspects.end(),
+                    [](const auto& suspect) { return suspect.fault == estimate::Fault::TooFast; });
+  if (too_fast == 0) return {};
+  events.warn(fmt::format(
+      "{} of {} rows are faster than this machine can be, and what is predicted from them is too "
+      "short: 'oplat check {}' lists them",
+      too_fast, rows.ids.size(), base::printable(path, 400)));
+  return {};
+}
 
 Result<CheckResult> check(const CheckRequest& request, Events& events) {
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
@@ -43,9 +66,7 @@ Result<CheckResult> check(const CheckRequest& request, Events& events) {
     return fail(Code::Refused, "{}: holds no row with a time; measure or import some first",
                 request.table);
   for (const std::string& warning : selection.warnings) events.warn(warning);
-  std::vector<estimate::CheckedRow> checked;
-  for (std::size_t i = 0; i < rows.ids.size(); ++i) checked.push_back({rows.keys[i], rows.ns[i]});
-  estimate::Sanity sanity = estimate::check_rows(checked, *selection.catalogue, request.limits);
+  estimate::Sanity sanity = sanity_of(rows, *selection.catalogue, request.limits);
   CheckResult result;
   result.device = std::move(selection.device);
   result.setting = std::move(selection.setting);

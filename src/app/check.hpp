@@ -61,6 +61,12 @@ struct CheckResult {
 /// Checks the rows of one device and setting; changes nothing. Code::Refused if none has a time.
 Result<CheckResult> check(const CheckRequest& request, Events& events);
 
+/// Warns where rows of `filter` are faster than their machine can be, by the limits that check()
+/// has by default: they were measured wrongly, or the runtime did other work than their keys say.
+/// `path`: of the table, for the message.
+Status warn_of_rows_too_fast(const table::Table& table, const predict::RowFilter& filter,
+                             const std::string& path, Events& events);
+
 /// What `oplat check` says of them.
 report::CheckReport check_report(const CheckRequest& request, CheckResult result);
 

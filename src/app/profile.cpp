@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "app/check.hpp"
 #include "app/fit.hpp"
 #include "app/measure_models.hpp"
 #include "app/space_profile.hpp"
@@ -170,6 +171,8 @@ Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
         "profile the models again, a few at a time, to compare them",
         left_out));
   update_composition(session, table, events);
+  if (result.summary.kernels.measured() > 0)
+    OPLAT_CHECK(warn_of_rows_too_fast(table, rows_of(session), request.table, events));
   result.summary.interrupted = events.cancelled();
   return result;
 }

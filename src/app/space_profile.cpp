@@ -23,6 +23,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "app/check.hpp"
 #include "app/fit.hpp"
 #include "app/learning.hpp"
 #include "app/measure_models.hpp"
@@ -737,6 +738,7 @@ Result<ProfileResult> profile_space(const ProfileRequest& request, Events& event
     return result;
   }
   update_composition(session, table, events);
+  OPLAT_CHECK(warn_of_rows_too_fast(table, rows_of(session), request.table, events));
   OPLAT_CHECK(learn_kernels(request, session, table, events));
   OPLAT_CHECK(profile.finish());
   result.summary.interrupted = events.cancelled();

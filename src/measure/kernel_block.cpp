@@ -222,8 +222,9 @@ std::optional<std::string> too_much_in_common(const KernelBlockRequest& request,
   if (common_ns < kMaxShareInCommon * timed.k_ns ||
       common_ns < calls * std::max(request.empty_call_ns.value_or(0), kMinCallNs))
     return std::nullopt;
-  return fmt::format("{}: they have {} in common, so that one copy does more than its own work",
-                     figures(timed, copies), base::duration_text(common_ns));
+  return fmt::format(
+      "{}: they have {} in common, so that one copy does more than its own work, or was disturbed",
+      figures(timed, copies), base::duration_text(common_ns));
 }
 
 /// Copies for a slope. A hot chain gets more than were asked for where its kernel is long, unless

@@ -39,8 +39,8 @@ struct OpenRequest {
   /// does.
   bool results_as_outputs = false;
   /// Copies in a model whose results are read as soon as they stand, so that the next copy may
-  /// write where they lay; in a model of one copy, as many reads as the one of so many copies has.
-  /// 0: results stay.
+  /// write where they lay; in a model of one copy, as many reads as the one of so many copies has,
+  /// one of them of its result (docs/adr/0074). 0: results stay.
   std::int64_t reads = 0;
   std::uint64_t seed = 1;
 };

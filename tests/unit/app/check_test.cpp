@@ -44,6 +44,24 @@ TEST_F(CheckTest, NamesRowsFasterThanTheMachine) {
   EXPECT_EQ(result.suspects.front().fault, estimate::Fault::TooFast);
 }
 
+TEST_F(CheckTest, AProfileEndsWithAWarningOfRowsThatAreTooFast) {
+  const auto warnings = [&] {
+    CollectedEvents events;
+    EXPECT_TRUE(warn_of_rows_too_fast(small_.table(), {.threads = 1}, "t.oplat", events));
+    return events.warnings;
+  };
+  // 10 operations a ns.
+  for (const int rows : {32, 64, 96, 128, 160})
+    small_.row(device_, setting_,
+               fmt::format("MatMul/13{{}}(f32[{0},64],f32c[64,128])->(f32[{0},128])", rows),
+               std::nullopt, test::timing(rows * 64 * 128 * 2 / 10.0));
+  EXPECT_THAT(warnings(), ::testing::IsEmpty());
+  small_.row(device_, setting_, "MatMul/13{}(f32[512,64],f32c[64,128])->(f32[512,128])",
+             std::nullopt, test::timing(80));
+  EXPECT_THAT(warnings(), ::testing::ElementsAre(
+                              ::testing::HasSubstr("1 of 6 rows are faster than this machine")));
+}
+
 TEST_F(CheckTest, RowsOfAnotherSettingDoNotCount) {
   small_.row(device_, setting_, test::kMatMul, std::nullopt, test::timing(60e3));
   const auto other = small_.setting(test::setting_of(4));

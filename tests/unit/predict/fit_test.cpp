@@ -265,7 +265,7 @@ TEST(FitSpread, OneOutlierDoesNotWidenAllIntervals) {
     EXPECT_LT(with, 1.35 * without) << outlier;
     errors.pop_back();
   }
-  // A third is no outlier.
+  // A third are not outliers.
   for (int i = 0; i < 8; ++i) errors.push_back({.log_error = i % 2 == 0 ? 0.15 : -0.15});
   EXPECT_GT(fit_spread(errors, sharp_prior()).sd_log, 3 * without);
 }
@@ -825,7 +825,8 @@ TEST(IntervalQuantile, HoldsTheScoresOfAtMostEighteenModels) {
   EXPECT_NEAR(alone, 1.7207, 1e-3);
   scores[15] = 8;
   EXPECT_EQ(interval_quantile(0.9, {17, scores}), 8);
-  EXPECT_EQ(interval_quantile(0.8, {17, scores}), interval_quantile(0.8, {17, std::vector<double>()}));
+  EXPECT_EQ(interval_quantile(0.8, {17, scores}),
+            interval_quantile(0.8, {17, std::vector<double>()}));
   // Of fewer than ten models nothing is known of outliers.
   EXPECT_LT(interval_quantile(0.9, {9, std::vector<double>(9, 8)}), 2);
   EXPECT_EQ(interval_quantile(0.01, {10, std::vector<double>(10, 3)}), 3);
