@@ -51,7 +51,7 @@ TEST_F(CheckTest, AProfileEndsWithAWarningOfRowsThatAreTooFast) {
     return events.warnings;
   };
   // 10 operations a ns.
-  for (const int rows : {32, 64, 96, 128, 160})
+  for (int rows = 32; rows < 32 + 40; ++rows)
     small_.row(device_, setting_,
                fmt::format("MatMul/13{{}}(f32[{0},64],f32c[64,128])->(f32[{0},128])", rows),
                std::nullopt, test::timing(rows * 64 * 128 * 2 / 10.0));
@@ -59,7 +59,7 @@ TEST_F(CheckTest, AProfileEndsWithAWarningOfRowsThatAreTooFast) {
   small_.row(device_, setting_, "MatMul/13{}(f32[512,64],f32c[64,128])->(f32[512,128])",
              std::nullopt, test::timing(80));
   EXPECT_THAT(warnings(), ::testing::ElementsAre(
-                              ::testing::HasSubstr("1 of 6 rows are faster than this machine")));
+                              ::testing::HasSubstr("1 of 41 rows are faster than this machine")));
 }
 
 TEST_F(CheckTest, RowsOfAnotherSettingDoNotCount) {
