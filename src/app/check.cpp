@@ -44,9 +44,11 @@ estimate::Sanity sanity_of(const TimedRows& rows, const ir::Catalogue& catalogue
 
 Status warn_of_rows_too_fast(const table::Table& table, const predict::RowFilter& filter,
                              const std::string& path, Events& events) {
-  OPLAT_TRY(selection, select_rows(table, filter));
-  OPLAT_TRY(rows, timed_rows(table, selection));
-  const estimate::Sanity sanity = sanity_of(rows, *selection.catalogue, {});
+  // What was measured stays, whatever a later selection says.
+  const auto selection = select_rows(table, filter);
+  if (!selection) return {};
+  OPLAT_TRY(rows, timed_rows(table, *selection));
+  const estimate::Sanity sanity = sanity_of(rows, *selection->catalogue, {});
   const auto too_fast =
       std::count_if(sanity.suspects.begin(), sanity.suspects.end(),
                     [](const auto& suspect) { return suspect.fault == estimate::Fault::TooFast; });

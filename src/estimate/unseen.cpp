@@ -110,15 +110,17 @@ std::optional<double> learned_correlation(std::span<const UnseenNetwork> network
 }
 
 double error_of_whole_networks(std::span<const UnseenNetwork> networks, double correlation) {
-  if (networks.empty()) return 0;
   double sum = 0;
+  std::size_t compared = 0;
   for (const UnseenNetwork& network : networks) {
     const double part = variance_of(network.linear_sd, network.root_sd, correlation);
     const double whole =
         variance_of(network.linear_sd_of_whole, network.root_sd_of_whole, correlation);
+    if (!(part > 0) && whole > 0) continue;
+    ++compared;
     sum += std::abs(network.error) * (part > 0 ? std::sqrt(whole / part) : 1);
   }
-  return sum / static_cast<double>(networks.size());
+  return compared > 0 ? sum / static_cast<double>(compared) : 0;
 }
 
 }  // namespace oplat::estimate

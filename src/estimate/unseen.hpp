@@ -53,7 +53,8 @@ std::optional<double> learned_correlation(std::span<const UnseenNetwork> network
 /// Mean magnitude of the errors of whole networks. Rows are of the kernels of which least was said
 /// to be known, and of few of a network's, so that their errors cancel less. So the error of each
 /// counts times the spread of the whole over that of its rows, both by what was said and by
-/// `correlation`, in [0, 1]. 0 without networks.
+/// `correlation`, in [0, 1]. A network none of whose rows was left out, though others are missing,
+/// says nothing and does not count. 0 where none counts.
 double error_of_whole_networks(std::span<const UnseenNetwork> networks, double correlation);
 
 }  // namespace oplat::estimate

@@ -99,6 +99,10 @@ TEST(Unseen, TheErrorOfAWholeIsThatOfItsPartTimesTheirSpreads) {
   EXPECT_NEAR(error_of_whole_networks({&part, 1}, 0), 0.1 / 6, 1e-12);
   const std::vector<UnseenNetwork> both = {known, part};
   EXPECT_NEAR(error_of_whole_networks(both, 1), 0.03, 1e-12);
+  // Nothing of it was compared, and it is not known.
+  const std::vector<UnseenNetwork> silent = {known, part, {0, 0, 0, 0.1, 0.1}};
+  EXPECT_NEAR(error_of_whole_networks(silent, 1), 0.03, 1e-12);
+  EXPECT_EQ(error_of_whole_networks(std::span(silent).last(1), 1), 0);
 }
 
 TEST(Unseen, TooFewRowsAreRefused) {
