@@ -69,10 +69,7 @@ bool sizes_unknown(const ir::Key& key) {
   return false;
 }
 
-double min_operations(const ir::Key& key, double flops, const ir::Catalogue& catalogue) {
-  const auto description = ir::describe(key, catalogue);
-  if (!description || !description->contraction) return flops;
-  const ir::Contraction& product = *description->contraction;
+double min_operations(const ir::Contraction& product, double flops) {
   if (product.stride != 1 || product.in_c == 1) return flops;
   return flops / std::clamp(product.kernel_h * product.kernel_w, 1.0, kMaxSaved);
 }
@@ -99,10 +96,16 @@ Facts facts_of(const CheckedRow& row, const ir::Catalogue& catalogue) {
     }
   }
   const ir::Work work = ir::moved_work(*key, catalogue);
-  if (work.flops && *work.flops > 0) facts.flops = min_operations(*key, *work.flops, catalogue);
+  const auto description = ir::describe(*key, catalogue);
+  const ir::Contraction* product =
+      description && description->contraction ? &*description->contraction : nullptr;
+  if (work.flops && *work.flops > 0)
+    facts.flops = product == nullptr ? *work.flops : min_operations(*product, *work.flops);
   const ir::OperatorInfo* info = catalogue.find(key->domain, key->op);
   const bool still = info != nullptr && (ir::is_view(*key, catalogue) || info->moves_little);
-  if (!still && work.complete && work.bytes() > 0) facts.bytes = work.bytes();
+  // Weights that only ever meet padding are not read.
+  const double unread = product == nullptr ? 0 : work.bytes_weights * (1 - product->share_inside);
+  if (!still && work.complete && work.bytes() > unread) facts.bytes = work.bytes() - unread;
   return facts;
 }
 

@@ -26,6 +26,9 @@ Work moved_work(const Key& key, const Catalogue& catalogue) {
     moved.bytes_in = std::min(moved.bytes_in, moved.bytes_out);
     moved.bytes_weights = std::min(moved.bytes_weights, moved.bytes_out);
   }
+  // Of a half, or of less, it writes zeros; how much of the rest it reads is in its operand's
+  // value.
+  if (key.op == "Trilu") moved.bytes_in = 0;
   return moved;
 }
 

@@ -8,7 +8,7 @@ namespace oplat::ir {
 
 /// work(), but an operator that picks from its operands (Gather, Slice, ...) reads no more of its
 /// constants, and of its other operands, than it writes: an embedding reads a few lines of its
-/// table.
+/// table. Of Trilu only what it writes.
 Work moved_work(const Key& key, const Catalogue& catalogue);
 
 }  // namespace oplat::ir

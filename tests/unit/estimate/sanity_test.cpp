@@ -89,6 +89,20 @@ TEST(Sanity, AnOperatorThatPicksMovesWhatItPicks) {
   EXPECT_EQ(find(rows.check({std::nullopt, 60}), row), nullptr);
 }
 
+TEST(Sanity, WeightsThatMeetOnlyPaddingAreNotMoved) {
+  const char* const key =
+      "com.microsoft.nchwc:Conv/1@block=16{dilations=[1,1],group=1,kernel_shape=[3,3],"
+      "pads=[1,1,1,1],strides=[1,1]}(f32[1,128,1,1],f32c[64,128,3,3],f32c[64])->(f32[1,64,1,1])";
+  const char* const triangle = "Trilu/14{upper=0}(f32[240,240])->(f32[240,240])";
+  SanityRequest limits;
+  limits.peak_bytes_per_ns = 400;
+  // 294,912 bytes of weights, of which one place in nine is used; 230,400 bytes are written.
+  for (const CheckedRow& row : {CheckedRow{key, 456}, CheckedRow{triangle, 1020}})
+    EXPECT_TRUE(check_rows({&row, 1}, compat::catalogue(), limits).suspects.empty()) << row.key;
+  for (const CheckedRow& row : {CheckedRow{key, 50}, CheckedRow{triangle, 500}})
+    EXPECT_EQ(check_rows({&row, 1}, compat::catalogue(), limits).suspects.size(), 1U) << row.key;
+}
+
 TEST(Sanity, WinogradMayBeFiveTimesAsFast) {
   Rows rows;
   const auto window = [](std::int64_t stride, std::int64_t out) {
