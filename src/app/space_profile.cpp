@@ -379,7 +379,7 @@ Result<std::vector<estimate::UnseenNetwork>> SpaceProfile::unseen_networks(
   std::vector<estimate::NetworkOfRows> networks;
   for (const estimate::NetworkOfRows& network : candidates_.networks) {
     if (fold && network.group % folds != *fold % folds) continue;
-    estimate::NetworkOfRows measured{network.group, {}, {}};
+    estimate::NetworkOfRows measured{network.group, {}};
     double total = 0;
     double known = 0;
     for (const auto& [candidate, count] : network.rows) {

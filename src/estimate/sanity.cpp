@@ -96,15 +96,19 @@ Facts facts_of(const CheckedRow& row, const ir::Catalogue& catalogue) {
     }
   }
   const ir::Work work = ir::moved_work(*key, catalogue);
-  const auto description = ir::describe(*key, catalogue);
-  const ir::Contraction* product =
-      description && description->contraction ? &*description->contraction : nullptr;
-  if (work.flops && *work.flops > 0)
-    facts.flops = product == nullptr ? *work.flops : min_operations(*product, *work.flops);
+  double unread = 0;
+  if (work.flops && *work.flops > 0) {
+    facts.flops = work.flops;
+    const auto description = ir::describe(*key, catalogue);
+    if (description && description->contraction) {
+      const ir::Contraction& product = *description->contraction;
+      facts.flops = min_operations(product, *work.flops);
+      // Weights that only ever meet padding are not read.
+      unread = work.bytes_weights * (1 - product.share_inside);
+    }
+  }
   const ir::OperatorInfo* info = catalogue.find(key->domain, key->op);
   const bool still = info != nullptr && (ir::is_view(*key, catalogue) || info->moves_little);
-  // Weights that only ever meet padding are not read.
-  const double unread = product == nullptr ? 0 : work.bytes_weights * (1 - product->share_inside);
   if (!still && work.complete && work.bytes() > unread) facts.bytes = work.bytes() - unread;
   return facts;
 }

@@ -293,8 +293,6 @@ Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRe
       return KernelBlockOutcome(std::move(*failed));
     const Timed& timed = std::get<Timed>(outcome);
     const double value = slope(timed.one_ns, timed.k_ns, copies);
-    if (auto reason = too_much_in_common(request, timed, copies, one.reads, value))
-      return KernelBlockOutcome(table::Failed{std::move(*reason)});
     const std::optional<std::int64_t> next =
         attempt == 0 ? next_copies(request, timed, copies, value, rule) : std::nullopt;
     if (next) {
@@ -302,6 +300,8 @@ Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRe
       copies = *next;
       continue;
     }
+    if (auto reason = too_much_in_common(request, timed, copies, one.reads, value))
+      return KernelBlockOutcome(table::Failed{std::move(*reason)});
     if (value > 0) {
       KernelBlock result = finished(timed, value, copies, many.topology());
       if (value <= kMaxForACallNs && one.reads == 0) result.call_ns = timed.one_ns - value;

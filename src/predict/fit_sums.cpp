@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -249,13 +248,11 @@ namespace {
 constexpr double kShareOfOutliers = 0.05;
 constexpr double kSpreadOfOutliers = 5;
 
-/// Logarithm of the density. Outliers have Student's distribution with 4 degrees of freedom.
+/// ln of the error's probability, up to what is constant: normal, or an outlier's by log_student().
 double log_of_error(double error, double variance) {
-  const double squares = error * error / variance;
-  const double usual = std::exp(-0.5 * squares) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-  const double outlying =
-      0.375 * std::pow(1 + squares / (4 * kSpreadOfOutliers * kSpreadOfOutliers), -2.5);
-  return std::log((1 - kShareOfOutliers) * usual +
+  const double square = error * error / variance;
+  const double outlying = std::exp(log_student(square / (kSpreadOfOutliers * kSpreadOfOutliers)));
+  return std::log((1 - kShareOfOutliers) * std::exp(-0.5 * square) +
                   kShareOfOutliers / kSpreadOfOutliers * outlying) -
          0.5 * std::log(variance);
 }

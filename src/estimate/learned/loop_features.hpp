@@ -12,10 +12,10 @@
 /// (amd64/FgemmKernelAvx512FCommon.inc); convolutions in a blocked layout up to 6 outputs of a row
 /// and 4 blocks of 16 channels (1 of a depthwise one), and outputs next to the padding one by one
 /// (amd64/SconvKernelAvx512F.asm); convolutions in 8 bits always 6 outputs and up to 64 channels,
-/// in steps of 16 (amd64/ConvSymKernelAvx512Core.asm); products of signed bytes, which the
-/// processor has no instruction for, a compiled loop (qgemm_kernel_default.cpp) that takes 16 of
-/// the sum at a time and the rest by 4. Which of them counts for a kernel, and how
-/// much, is learned from rows; on other processors they are hints like others.
+/// in steps of 16 (amd64/ConvSymKernelAvx512Core.asm); products of signed bytes, which AVX-512
+/// has no instruction for, a compiled loop (qgemm_kernel_default.cpp) that takes 16 of the sum at a
+/// time and the rest by 4. Which of them counts for a kernel, and how much, is learned from rows;
+/// on other processors they are hints like others.
 ///
 /// Example: 7 outputs a row, a window of 3 with padding, 64 channels: one output at each edge (4
 /// cycles instead of 2) and 5 between them (10 cycles) are 18 cycles where 14 would do, a loss of

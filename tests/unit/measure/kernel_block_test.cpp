@@ -76,6 +76,15 @@ TEST_F(KernelBlockTest, TakesMoreCopiesWhereTheCallCostHidTheKernel) {
   EXPECT_GE(std::get<KernelBlock>(outcome).method.copies, 200);
 }
 
+// One and two copies have nearly all in common, but with more of them there is a slope.
+TEST_F(KernelBlockTest, ALongCallIsNoReasonToRefuseBeforeMoreCopies) {
+  world_.call_ns = 300e3;
+  world_.kernels["k"] = {.hot_ns = 1000};
+  const auto outcome = measure("k", hot_, std::nullopt);
+  ASSERT_TRUE(std::holds_alternative<KernelBlock>(outcome));
+  EXPECT_NEAR(std::get<KernelBlock>(outcome).block.value_ns, 1000, 1e-6);
+}
+
 // Else each copy behind a scrub writes to a cold place: a product of 197x192 by 192x768 took 288 us
 // in place of 268.
 TEST_F(KernelBlockTest, LargeResultsOfCopiesSideBySideAreReadInBothModels) {
