@@ -128,7 +128,9 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
                    [](double number) { return std::isfinite(number); }))
     return std::nullopt;
   put_on_one_line(description->slice);
+  const double steps = description->work.steps;
   description->work = work(key, catalogue);
+  description->work.steps = steps;
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {
     description->contraction = info->contraction(key);
   }

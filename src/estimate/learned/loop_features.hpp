@@ -14,8 +14,10 @@
 /// (amd64/SconvKernelAvx512F.asm); convolutions in 8 bits always 6 outputs and up to 64 channels,
 /// in steps of 16 (amd64/ConvSymKernelAvx512Core.asm); products of signed bytes, which AVX-512
 /// has no instruction for, a compiled loop (qgemm_kernel_default.cpp) that takes 16 of the sum at a
-/// time and the rest by 4. Which of them counts for a kernel, and how much, is learned from rows;
-/// on other processors they are hints like others.
+/// time and the rest by 4; depthwise convolutions in 8 bits of channels that are no multiple of 16
+/// a loop over places, 8 channels at a time and the rest one by one (qdwconv_kernelsize.cpp). Which
+/// of them counts for a kernel, and how much, is learned from rows; on other processors they are
+/// hints like others.
 ///
 /// Example: 7 outputs a row, a window of 3 with padding, 64 channels: one output at each edge (4
 /// cycles instead of 2) and 5 between them (10 cycles) are 18 cycles where 14 would do, a loss of
@@ -29,11 +31,12 @@
 
 namespace oplat::estimate {
 
-inline constexpr std::size_t kLoopFeatures = 6;
+inline constexpr std::size_t kLoopFeatures = 7;
 
 /// Writes kLoopFeatures numbers: ln of (cycles over those without a loss) of a product of matrices,
 /// of a blocked convolution row by row, of one of all outputs in a row, of one in 8 bits; ln of
-/// what rounding the sum's length up to a multiple of 4 adds; and the loss of the compiled loop.
+/// what rounding the sum's length up to a multiple of 4 adds; the loss of the compiled loop of
+/// products, and of that of depthwise convolutions (0 for others).
 /// NaN where no products are summed.
 void loop_features(const ir::Description& description, std::span<float> out);
 

@@ -34,6 +34,8 @@ Along along(const Key& key, std::string_view name, double other) {
 
 /// Windows of untrusted keys may be of any size; none that is larger is looked at place by place.
 constexpr double kMaxWindow = 1024;
+/// Operand of QLinearConv; of others it follows the weights.
+constexpr std::size_t kQuantisedBias = 8;
 /// At least so much of a window is counted: a result in the padding takes its time, too.
 constexpr double kMinInside = 1e-3;
 
@@ -54,7 +56,7 @@ double places_inside(double size, double results, double kernel, double stride, 
 }
 
 /// Everything about the key that the numbers leave out.
-std::string slice_of(const Key& key, std::string_view kind) {
+std::string slice_of(const Key& key, std::string_view kind, std::size_t bias) {
   std::string slice = key.domain + ":" + key.op + " " + std::string(kind);
   for (const auto& [name, value] : key.tags) {
     slice.append(" @").append(name);
@@ -65,11 +67,12 @@ std::string slice_of(const Key& key, std::string_view kind) {
       activation != nullptr && activation->text() != nullptr) {
     slice += " " + *activation->text();
   }
-  // What is convolved, and constants; a residual to be added is one of the numbers.
+  // What is convolved, and constants but for a bias, which costs nothing next to the products; a
+  // residual to be added is one of the numbers.
   bool first = true;
-  for (const Entry& entry : key.operands) {
-    const auto* tensor = std::get_if<TensorEntry>(&entry);
-    if (tensor == nullptr || !(first || tensor->constant)) continue;
+  for (std::size_t i = 0; i < key.operands.size(); ++i) {
+    const auto* tensor = std::get_if<TensorEntry>(&key.operands[i]);
+    if (tensor == nullptr || !(first || tensor->constant) || i == bias) continue;
     slice += ' ' + std::string(name(tensor->dtype)) + (tensor->constant ? "c" : "");
     first = false;
   }
@@ -135,7 +138,8 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   const Along stride = along(key, "strides", 1);
   const Along dilation = along(key, "dilations", 1);
   const auto pads = integers(key, "pads");
-  const bool depthwise = !volume && group > 1 && filter_c == 1 && group == in_c;
+  // Channels that each have several filters are products of groups to the libraries.
+  const bool depthwise = !volume && group > 1 && filter_c == 1 && group == in_c && out_c == in_c;
   const bool image = !volume && filter_c <= kImageChannels && group == 1;
 
   // A convolution reads its operand, its weights, and a residual to be added; biases and scales are
@@ -147,18 +151,20 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   }
 
   Description d;
-  d.slice = slice_of(key, volume      ? "volume"
-                          : depthwise ? "depthwise"
-                          : image     ? "image"
-                          : group > 1 ? "grouped"
-                                      : "dense");
+  d.slice = slice_of(key,
+                     volume      ? "volume"
+                     : depthwise ? "depthwise"
+                     : image     ? "image"
+                     : group > 1 ? "grouped"
+                                 : "dense",
+                     weights == 1 ? 2 : kQuantisedBias);
   d.aligned = true;
   d.numbers.resize(kConvolutionNumbers);
   d.numbers[kConvBatch] = batch;
   d.numbers[kConvHeight] = in_h;
   d.numbers[kConvAspect] = in_w / in_h;
   d.numbers[kConvOutChannels] = out_c;
-  d.numbers[kConvInChannels] = depthwise ? out_c / in_c : image ? in_c : in_c / out_c;
+  d.numbers[kConvInChannels] = depthwise ? 1 : image ? in_c : in_c / out_c;
   d.numbers[kConvKernel] = kernel_h;
   d.numbers[kConvKernelAspect] = kernel_w / kernel_h;
   const bool by_width = signal || volume;

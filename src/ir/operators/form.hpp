@@ -42,6 +42,11 @@ class Form {
 
   /// Types of the operands up to `count` and of the results.
   Form& types(std::size_t count = kMaxOperands);
+  /// Type of one operand alone.
+  Form& type_of(std::size_t operand) {
+    add(key_.operands.at(operand));
+    return *this;
+  }
   Form& loop(std::string_view kind, double length) {
     description_.slice.append(" ").append(kind);
     description_.numbers.push_back(length);
@@ -58,6 +63,11 @@ class Form {
   }
   /// The operand is walked across rows of so many elements.
   Form& stride(double elements);
+  /// ir::Work::steps.
+  Form& steps(double count) {
+    description_.work.steps = count;
+    return *this;
+  }
   /// The numbers mean the same in every slice of the family.
   Form& aligned() {
     description_.aligned = true;

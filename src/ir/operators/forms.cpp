@@ -3,18 +3,21 @@
 #include "ir/operators/forms.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "ir/axis.hpp"
+#include "ir/dtype.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/form.hpp"
 #include "ir/operators/matmul.hpp"
+#include "ir/operators/permuted.hpp"
 
 namespace oplat::ir::ops {
 namespace {
@@ -25,6 +28,67 @@ std::optional<std::vector<std::int64_t>> axes_of(const Key& key) {
   if (const auto axis = integer(key, "axis")) return std::vector<std::int64_t>{*axis};
   const TensorEntry* operand = key.operand(1);
   return operand == nullptr ? std::vector<std::int64_t>{} : numbers_of(operand);
+}
+
+/// ir::Work::steps of an element: added to others that are far apart; moved by itself; computed by
+/// a function that has no vectors. Nanoseconds of a Zen 5.
+constexpr double kStepsAcross = 0.4;
+constexpr double kStepsOfNumber = 2;
+constexpr std::pair<std::string_view, double> kStepsOfFunctions[] = {
+    {"Elu", 1.4}, {"Celu", 1.7}, {"Selu", 1.4},    {"Log", 1.4},
+    {"Sin", 1.2}, {"Cos", 1.2},  {"Softplus", 9.4}};
+/// Of softmax: a row, and an element of it.
+constexpr double kStepsOfRow = 10;
+constexpr double kStepsOfExponential = 0.15;
+constexpr double kRegister = 16;  ///< floats of AVX-512
+/// Of bytes that are looked up or requantised one by one.
+constexpr double kStepsOfByte = 0.15;
+/// Of a run of elements that meet others of a broadcast operand than the run before.
+constexpr double kStepsOfRun = 6;
+
+double steps_of_function(const Key& key) {
+  if (!key.domain.empty()) return 0;
+  const auto* const found = std::find_if(std::begin(kStepsOfFunctions), std::end(kStepsOfFunctions),
+                                         [&](const auto& each) { return each.first == key.op; });
+  return found == std::end(kStepsOfFunctions) ? 0 : found->second;
+}
+
+/// ONNX Runtime's fast loops of reductions (core/providers/cpu/reduction/reduction_ops.h) go by the
+/// order of kept and reduced axes, those of one element among them: the sum over the first axis of
+/// [64,1024] adds rows, that over the second of [1,64,1024] adds numbers 1,024 apart, eight times
+/// as long.
+bool has_loops_by_rank(const Key& key) {
+  constexpr std::string_view kFast[] = {"ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin"};
+  return key.domain.empty() &&
+         std::find(std::begin(kFast), std::end(kFast), key.op) != std::end(kFast);
+}
+
+/// Elements of the last loop: those at the end that the same operands have.
+double last_run(const std::vector<std::uint32_t>& present, const DimSizes& sizes) {
+  std::optional<std::uint32_t> kind;
+  double run = 1;
+  for (std::size_t d = sizes.size(); d-- > 0;) {
+    if (sizes[d] == 1) continue;
+    if (kind && present[d] != *kind) break;
+    kind = present[d];
+    run *= sizes[d];
+  }
+  return run;
+}
+
+/// Operand of the second factor: quantised ones have scale and zero point of the first before it.
+std::size_t weights_of(const Key& key) {
+  const bool scales_between = key.op == "QGemm" || key.op == "QLinearMatMul";
+  return scales_between ? 3 : 1;
+}
+
+/// A result that is requantised by a scale for each of its columns, not by one for all, takes twice
+/// as long where it has few rows.
+bool has_scale_of_each_column(const Key& key) {
+  const bool scales_between = weights_of(key) == 3;
+  const TensorEntry* scale = key.operand(scales_between ? 4 : 2);
+  const auto count = scales_between ? elements(scale) : std::nullopt;
+  return count && *count > 1;
 }
 
 }  // namespace
@@ -47,6 +111,10 @@ std::optional<Description> describe_elementwise(const Key& key) {
   Form form(key);
   form.types();
   add_loops(form, *result, [&](std::size_t i) { return std::to_string(present[i]); });
+  const double all = product_of(*result, 0, result->size());
+  const double runs = all / last_run(present, *result);
+  form.steps(steps_of_function(key) * all +
+             (runs > 1 && key.domain.empty() ? kStepsOfRun * runs : 0));
   return form.done();
 }
 
@@ -61,28 +129,39 @@ std::optional<Description> describe_reduction(const Key& key) {
     if (!place) return std::nullopt;
     reduced[*place] = true;
   }
-  // One reduced loop, as nearly all have: what is kept before and behind it may be of one element.
+  struct Run {
+    bool reduced;
+    double length;
+  };
+  std::vector<Run> runs;
   std::string pattern;
-  std::array<double, 3> loops{1, 1, 1};  // before, reduced, behind
-  bool one_run = true;
   for (std::size_t i = 0; i < sizes->size(); ++i) {
-    if ((*sizes)[i] == 1) continue;
-    const char own = reduced[i] ? 'R' : 'K';
-    const bool behind = pattern.find('R') != std::string::npos;
-    if (pattern.empty() || pattern.back() != own) {
-      one_run = one_run && !(own == 'R' && behind);
-      pattern += own;
+    if ((*sizes)[i] == 1 && !has_loops_by_rank(key)) continue;
+    if (runs.empty() || runs.back().reduced != reduced[i]) {
+      runs.push_back({reduced[i], 1});
+      pattern += reduced[i] ? 'R' : 'K';
     }
-    loops[own == 'R' ? 1 : behind ? 2 : 0] *= (*sizes)[i];
+    runs.back().length *= (*sizes)[i];
   }
   Form form(key, {"axes", "axis", "keepdims", "noop_with_empty_axes"});
-  if (one_run && pattern.find('R') != std::string::npos) {
-    form.word(pattern).types(1);
-    for (const double length : loops) form.number(length);
-    return form.stride(loops[2]).aligned().done();
+  // One reduced loop, as nearly all have: what is kept before and behind it may be left out.
+  if (pattern == "R" || pattern == "KR" || pattern == "RK" || pattern == "KRK") {
+    const bool is_kept_before = pattern.front() == 'K';
+    const double behind = pattern.back() == 'K' ? runs.back().length : 1;
+    if (pattern == "KRK" && runs.front().length == 1)
+      form.word("one").steps(kStepsAcross * product_of(*sizes, 0, sizes->size()));
+    return form.word(pattern)
+        .types(1)
+        .number(is_kept_before ? runs.front().length : 1)
+        .number(runs[is_kept_before ? 1 : 0].length)
+        .number(behind)
+        .stride(behind)
+        .aligned()
+        .done();
   }
   form.types(1);
-  add_loops(form, *sizes, [&](std::size_t i) { return reduced[i] ? "R" : "K"; });
+  for (const Run& run : runs) form.loop(run.reduced ? "R" : "K", run.length);
+  if (runs.empty()) form.loop("one", 1);
   return form.done();
 }
 
@@ -120,21 +199,88 @@ std::optional<Description> describe_recurrent(const Key& key) {
       .done();
 }
 
+std::optional<Description> describe_pool(const Key& key, bool channels_last) {
+  const auto from = sizes_of(key.operand(0));
+  const auto to = sizes_of(key.result(0));
+  const auto kernel = integers(key, "kernel_shape");
+  constexpr std::size_t kImage = 4;
+  if (!from || !to || !kernel || from->size() < 3 || to->size() != from->size() ||
+      kernel->size() + 2 != from->size())
+    return std::nullopt;
+  // A signal is an image of one row, a volume one of all its rows.
+  const std::size_t first = channels_last ? 1 : 2;
+  const std::size_t width = first + kernel->size() - 1;
+  double rows_of_window = 1;
+  double strides = 1;  // of the rows
+  double strides_across = 1;
+  for (std::size_t i = 0; i < kernel->size(); ++i) {
+    const double size = static_cast<double>((*kernel)[i]);
+    const auto all = integers(key, "strides");
+    const double stride = all && i < all->size() ? static_cast<double>((*all)[i]) : 1;
+    if (size < 1 || stride < 1) return std::nullopt;
+    if (i + 1 == kernel->size()) {
+      strides_across = stride;
+    } else {
+      rows_of_window *= size;
+      strides *= stride;
+    }
+  }
+  const auto pads = integers(key, "pads");
+  const bool padded =
+      pads && std::any_of(pads->begin(), pads->end(), [](std::int64_t pad) { return pad != 0; });
+  Form form(key, {"kernel_shape", "strides", "pads", "dilations", "ceil_mode", "storage_order",
+                  "auto_pad"});
+  form.types(1);
+  if (key.results.size() > 1) form.word("indices");
+  if (from->size() > kImage) form.word("volume");
+  // Bytes in the plain layout are compared one by one.
+  if (!channels_last && key.tag("block") == nullptr && bits(key.operand(0)->dtype) == 8)
+    form.steps(product_of(*to, 0, to->size()) * rows_of_window *
+               static_cast<double>(kernel->back()));
+  const double planes = from->front() * (channels_last ? from->back() : (*from)[1]);
+  return form.number(planes)
+      .number(product_of(*to, first, width))
+      .number((*to)[width])
+      .number(rows_of_window)
+      .number(static_cast<double>(kernel->back()))
+      .number(strides)
+      .number(strides_across)
+      .number(padded ? 2 : 1)
+      .done();
+}
+
 std::optional<Description> describe_softmax(const Key& key) {
   const bool along_one = key.since.value_or(kSoftmaxAlongOneAxis) >= kSoftmaxAlongOneAxis;
-  auto loops = around(key.operand(0), integer(key, "axis").value_or(along_one ? -1 : 1));
-  if (!loops) return std::nullopt;
+  const std::int64_t axis = integer(key, "axis").value_or(along_one ? -1 : 1);
+  const auto sizes = sizes_of(key.operand(0));
+  auto loops = around(key.operand(0), axis);
+  if (!sizes || !loops) return std::nullopt;
   if (!along_one) {
     loops->along *= loops->behind;
     loops->behind = 1;
   }
+  // Whether the result has memory of its own does not matter next to the exponential.
   Form form(key, {"axis"});
-  // Along the last axis nothing is strided, which is another loop.
-  const bool last = loops->behind == 1;
-  return form.types(1)
-      .loop(last ? "rows" : "before", loops->before)
+  form.type_of(0);
+  const double rows = loops->before * loops->behind;
+  double steps = kStepsOfRow * rows + kStepsOfExponential * rows * loops->along;
+  // Along the last axis nothing is strided, which is another loop. From another one ONNX Runtime
+  // transposes: it changes places with the last.
+  if (loops->behind > 1) {
+    std::vector<std::int64_t> perm(sizes->size());
+    std::iota(perm.begin(), perm.end(), 0);
+    std::swap(perm[*axis_index(axis, sizes->size())], perm.back());
+    const auto moved = permuted(*sizes, perm);
+    const bool each = moved && moved->way == Permuted::Way::EachBlock;
+    form.word(each ? "each" : "moved");
+    if (each) steps += 2 * kStepsOfNumber * rows * loops->along;
+  }
+  // What fills no register is computed number by number.
+  return form.steps(steps)
+      .loop(loops->behind == 1 ? "rows" : "before", loops->before)
       .loop("along", loops->along)
       .loop("behind", loops->behind)
+      .loop("rest", 1 + std::fmod(loops->along, kRegister))
       .stride(loops->behind)
       .done();
 }
@@ -155,8 +301,13 @@ std::optional<Description> describe_product(const Key& key) {
   const auto product = contraction_of_product(key);
   if (!product) return std::nullopt;
   // A factor costs nothing next to a product, and sizes of packed weights are among the loops.
-  Form form(key, {"alpha", "K", "N"}, Form::Constants::Said);
+  // Constant weights are packed while the session is made, whichever way they lie.
+  const TensorEntry* weights = key.operand(weights_of(key));
+  const bool packed = weights != nullptr && weights->constant;
+  Form form(key, packed ? Names{"alpha", "K", "N", "transB"} : Names{"alpha", "K", "N"},
+            Form::Constants::Said);
   form.types();
+  if (has_scale_of_each_column(key)) form.word("each column");
   // One operand for all products of a batch is read once.
   form.loop(product->groups > 1 ? "products" : "one", product->groups)
       .loop("rows", product->out_h)

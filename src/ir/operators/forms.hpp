@@ -7,8 +7,8 @@
 /// The numbers of such a description are the lengths of its loops, its slice says which loops there
 /// are; models of other ranks share their rows.
 ///
-/// Example: ReduceMean over axis 1 of [1,64,32,32] has the form "RK" with the numbers 64 and 1024,
-/// over axes 2 and 3 "KR" with the same numbers.
+/// Example: ReduceMean over axes 2 and 3 of [1,64,32,32] has the form "KR" with the numbers 64 and
+/// 1024, over axis 1 "KRK" with 1, 64 and 1024.
 ///
 /// All functions give std::nullopt for a key with an unknown size, and for one that does not have
 /// the form; it is described by all its numbers then.
@@ -33,7 +33,11 @@ std::optional<Description> describe_reduction(const Key& key);
 /// A mean or maximum of each channel of [N, C, ...].
 std::optional<Description> describe_global_pool(const Key& key);
 
-/// The order of loops that move, those that stay together as one.
+/// A window over each channel of [N, C, ...] or [N, ..., C]: channels, rows and width of the
+/// result, of the window, and its strides.
+std::optional<Description> describe_pool(const Key& key, bool channels_last);
+
+/// How it is computed (permuted.hpp), by the bytes that move together.
 std::optional<Description> describe_transpose(const Key& key);
 
 /// Concat and Split: the loop before the axis, how many tensors are joined, and the elements of the

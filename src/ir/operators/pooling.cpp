@@ -32,6 +32,14 @@ std::optional<double> flops_pooling(const Key& key) {
   return *results * places;
 }
 
+std::optional<Description> describe_image_pool(const Key& key) { return describe_pool(key, false); }
+
+std::optional<Description> describe_nhwc_pool(const Key& key) { return describe_pool(key, true); }
+
+std::optional<Description> describe_qlinear_pool(const Key& key) {
+  return describe_pool(key, integer(key, "channels_last").value_or(0) != 0);
+}
+
 }  // namespace
 
 std::vector<OperatorInfo> pooling() {
@@ -39,12 +47,18 @@ std::vector<OperatorInfo> pooling() {
       {.domain = "",
        .op = "MaxPool",
        .canonicalise = canonicalise_pool<10>,
-       .flops = flops_pooling},
+       .flops = flops_pooling,
+       .describe = describe_image_pool},
       {.domain = "",
        .op = "AveragePool",
        .canonicalise = canonicalise_pool<19>,
-       .flops = flops_pooling},
-      {.domain = "", .op = "LpPool", .canonicalise = canonicalise_pool<18>, .flops = flops_pooling},
+       .flops = flops_pooling,
+       .describe = describe_image_pool},
+      {.domain = "",
+       .op = "LpPool",
+       .canonicalise = canonicalise_pool<18>,
+       .flops = flops_pooling,
+       .describe = describe_image_pool},
       {.domain = "",
        .op = "GlobalMaxPool",
        .flops = flops_per_operand<1>,
@@ -60,11 +74,13 @@ std::vector<OperatorInfo> pooling() {
       {.domain = kNchwc,
        .op = "MaxPool",
        .canonicalise = canonicalise_pool<1>,
-       .flops = flops_pooling},
+       .flops = flops_pooling,
+       .describe = describe_image_pool},
       {.domain = kNchwc,
        .op = "AveragePool",
        .canonicalise = canonicalise_pool<1>,
-       .flops = flops_pooling},
+       .flops = flops_pooling,
+       .describe = describe_image_pool},
       {.domain = kNchwc,
        .op = "GlobalMaxPool",
        .flops = flops_per_operand<1>,
@@ -76,12 +92,14 @@ std::vector<OperatorInfo> pooling() {
       {.domain = kContrib,
        .op = "NhwcMaxPool",
        .canonicalise = canonicalise_nhwc_pool,
-       .flops = flops_pooling},
+       .flops = flops_pooling,
+       .describe = describe_nhwc_pool},
       {.domain = kContrib,
        .op = "QLinearAveragePool",
        .unprinted_operands = {2, 4},
        .canonicalise = canonicalise_qlinear_pool,
-       .flops = flops_pooling},
+       .flops = flops_pooling,
+       .describe = describe_qlinear_pool},
       {.domain = kContrib,
        .op = "QLinearGlobalAveragePool",
        .unprinted_operands = {2, 4},
