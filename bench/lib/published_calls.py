@@ -133,5 +133,12 @@ def recurrent(operator, steps, batch, inputs, hidden, both=False):
     return (f":{operator}", operands, attributes, 1)
 
 
+def step(operator, batch, inputs, hidden, steps=1):
+    """A recurrent layer that goes on from states of before and hands its own on."""
+    call, operands, attributes, _ = recurrent(operator, steps, batch, inputs, hidden)
+    states = [f32(1, batch, hidden)] * (2 if operator == "LSTM" else 1)
+    return (call, [*operands, "", *states], attributes, 1 + len(states))
+
+
 def constants(values):
     return f"i64c[{len(values)}]=[{dims(*values)}]"

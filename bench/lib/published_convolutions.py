@@ -236,6 +236,85 @@ UNEVEN_CALLS = ([convolution(c, o, s, 1, then=None) for c, o, s in REXNET]
                 + [depthwise(*row) for row in REXNET_DEPTHWISE]
                 + [convolution(*row) for row in UNEVEN])
 
+# Brain waves, muscles, sleep, whose windows go along time or across channels. Over time, from one
+# plane: (results, channels of the recording, length, window)
+OVER_TIME = {
+    "Shallow and deep networks of brain waves": [(40, 22, 1000, 25), (25, 22, 500, 10),
+                                                 (40, 64, 480, 13), (32, 44, 1125, 25)],
+    "TSception": [(9, 32, 512, 128), (15, 32, 512, 64), (15, 32, 512, 32), (16, 28, 400, 50)],
+    "Sinc-ShallowNet": [(32, 22, 500, 65), (32, 3, 1125, 33)],
+    "Filters of recordings": [(8, 8, 250, 32), (16, 20, 300, 100), (16, 16, 640, 16),
+                              (32, 32, 256, 48), (48, 19, 200, 31), (64, 14, 384, 20),
+                              (16, 62, 200, 51), (32, 4, 1000, 125)],
+}
+# Across all channels of the recording: (planes, results, channels, length, groups)
+ACROSS = [(40, 40, 22, 976, 1), (25, 25, 22, 491, 1), (9, 288, 22, 250, 9), (32, 64, 22, 436, 32),
+          (32, 64, 44, 300, 32), (8, 32, 20, 300, 8), (16, 16, 28, 351, 1), (48, 96, 19, 200, 48),
+          (16, 32, 62, 150, 16), (24, 24, 32, 256, 24), (64, 64, 14, 365, 64), (15, 15, 32, 120, 1),
+          (32, 32, 16, 500, 32), (12, 48, 10, 640, 12)]
+# Behind those, one row: (channels, results, length, window, groups)
+ONE_ROW = [(25, 50, 163, 10, 1), (50, 100, 51, 10, 1), (100, 200, 14, 10, 1), (64, 64, 109, 16, 64),
+           (32, 32, 250, 8, 32), (96, 96, 50, 15, 96), (48, 48, 128, 24, 48), (64, 64, 64, 1, 1),
+           (32, 64, 150, 5, 1), (16, 16, 300, 50, 16), (128, 128, 31, 9, 128)]
+# Pools of one row, behind Elu: (channels, length, window, stride)
+ROW_POOLS = [(40, 976, 75, 15), (64, 436, 109, 23), (32, 256, 4, 4), (64, 150, 8, 8),
+             (25, 489, 3, 3), (16, 500, 2, 2), (96, 200, 8, 8), (48, 120, 5, 5), (128, 300, 16, 16)]
+# Windows that are no squares: (channels, results, size, window, stride, groups)
+OBLONG = {
+    "Skeletons, along time": [
+        (64, 64, (300, 25), (9, 1), 1, 1), (128, 128, (150, 25), (9, 1), 1, 1),
+        (256, 256, (75, 25), (9, 1), 1, 1), (64, 128, (300, 25), (9, 1), (2, 1), 1),
+        (64, 64, (64, 17), (3, 1), 1, 1), (96, 96, (100, 18), (5, 1), 1, 1)],
+    "Time-depth separable": [
+        (10, 10, (80, 200), (1, 21), 1, 1), (14, 14, (80, 100), (1, 21), 1, 1),
+        (18, 18, (80, 50), (1, 21), 1, 1), (16, 16, (40, 200), (1, 9), 1, 1)],
+    "Enhancement of speech": [
+        (1, 16, (100, 161), (2, 3), (1, 2), 1), (16, 32, (100, 80), (2, 3), (1, 2), 1),
+        (32, 64, (100, 40), (2, 3), (1, 2), 1), (64, 128, (100, 20), (2, 3), (1, 2), 1),
+        (32, 64, (128, 60), (5, 2), (2, 1), 1), (64, 128, (64, 60), (5, 2), (2, 1), 1),
+        (128, 256, (32, 60), (5, 2), (2, 1), 1)],
+    "Spectra of music": [
+        (1, 32, (96, 187), (38, 7), 1, 1), (1, 64, (96, 100), (86, 3), 1, 1),
+        (1, 32, (96, 187), (1, 64), 1, 1), (1, 51, (96, 187), (1, 32), 1, 1),
+        (1, 64, (98, 40), (20, 8), 1, 1), (64, 64, (49, 20), (10, 4), 1, 1)],
+    "Lines of text": [
+        (32, 64, (32, 100), 3, (2, 1), 1), (64, 128, (16, 100), 3, (2, 1), 1),
+        (128, 128, (8, 100), 3, (2, 1), 1), (256, 24, (24, 24), (1, 5), 1, 1),
+        (256, 64, (12, 12), (3, 5), 1, 1), (512, 16, (48, 48), (1, 5), 1, 1)],
+    "Large strips, channel by channel": [
+        (64, 64, (56, 56), (1, 7), 1, 64), (64, 64, (56, 56), (7, 1), 1, 64),
+        (128, 128, (28, 28), (1, 11), 1, 128), (128, 128, (28, 28), (11, 1), 1, 128),
+        (160, 160, (14, 14), (1, 23), 1, 160), (160, 160, (14, 14), (23, 1), 1, 160),
+        (256, 256, (7, 7), (1, 35), 1, 256), (32, 32, (112, 112), (1, 5), 1, 32),
+        (320, 320, (14, 14), (21, 1), 1, 320), (48, 48, (100, 40), (15, 1), 1, 48)],
+}
+
+
+def across(planes, results, channels, length, group):
+    return convolution(planes, results, (channels, length), (channels, 1), 1, group, 1, None, 0)
+
+
+def row_pool(operator, channels, length, window, stride):
+    attributes = {"kernel_shape": [1, window], "strides": [1, stride]}
+    return (*convolution(channels, channels, (1, length), (1, 1), then=None)[:4],
+            [("Elu", {}), (operator, attributes)])
+
+
+RECORDINGS = [
+    *(Layers(source, [convolution(1, o, (c, n), (1, k), then=None) for o, c, n, k in rows])
+      for source, rows in OVER_TIME.items()),
+    Layers("Filters across a recording", [across(*row) for row in ACROSS]),
+    Layers("Filters of one row", [convolution(c, o, (1, n), (1, k), 1, g, then=None)
+                                  for c, o, n, k, g in ONE_ROW]),
+    Layers("Pools of one row", [row_pool(("AveragePool", "MaxPool")[i % 2], *row)
+                                for i, row in enumerate(ROW_POOLS)],
+           ("Elu", "AveragePool", "MaxPool")),
+    *(Layers(source, [convolution(c, o, s, k, t, g, then=("Relu", None)[i % 2])
+                      for i, (c, o, s, k, t, g) in enumerate(rows)])
+      for source, rows in OBLONG.items()),
+]
+
+
 def with_activations(rows):
     """Depthwise layers of images, every third with an activation that the runtime fuses."""
     return [depthwise(*row, then=("Relu", None, None)[i % 3]) for i, row in
@@ -261,6 +340,7 @@ EIGHT_BITS = [Layers(f"{source}, 8 bits", [in_eight_bits(call) for call in calls
 
 TABLE = [
     *(Layers(source, calls) for source, calls in GROUPED.items()),
+    *RECORDINGS,
     *(Layers(source, [signal(*row) for row in rows]) for source, rows in SIGNALS.items()),
     *(Layers(source, with_activations(rows)) for source, rows in IMAGES.items()),
     *(Layers(source, [convolution(*row) for row in rows]) for source, rows in HEAVY.items()),

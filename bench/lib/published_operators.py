@@ -5,7 +5,7 @@ data in published architectures, of which the inventory's networks have few.
 None is of a network that bench/unseen.py reports on (lib/halves.py).
 """
 from lib.published_calls import (Layers, constants, einsum, f32, plane, pool, recurrent, reduction,
-                                 unary)
+                                 step, unary)
 
 # (batch, heads, tokens, other tokens, width of a head)
 HEADS = [(1, 3, 196, 196, 64), (1, 12, 64, 64, 64), (1, 8, 256, 256, 32), (1, 4, 1024, 64, 64),
@@ -114,6 +114,22 @@ GRUS = [(50, 1, 64, 32, True), (100, 1, 128, 64, True), (40, 1, 256, 256, True),
 RNNS = [(28, 1, 28, 128, False), (100, 1, 64, 64, False), (50, 1, 100, 256, True),
         (200, 1, 32, 32, True), (16, 8, 128, 192, False), (64, 1, 256, 512, False),
         (35, 1, 200, 200, False)]
+
+# One step of decoders, of networks that act, of streams: (batch, inputs, hidden)
+STEPS = {
+    "LSTM": [(1, 64, 64), (1, 128, 256), (1, 512, 512), (1, 80, 1024), (2, 300, 600), (4, 64, 128),
+             (8, 40, 40), (8, 32, 64), (16, 96, 32), (16, 256, 256), (16, 512, 512), (24, 24, 40),
+             (32, 48, 96), (32, 128, 128), (48, 80, 80), (64, 32, 32), (64, 8, 128), (64, 160, 192),
+             (100, 30, 50), (128, 16, 64), (128, 128, 64), (256, 32, 24)],
+    "GRU": [(1, 96, 96), (1, 256, 512), (1, 384, 384), (1, 24, 1024), (4, 100, 200), (8, 64, 64),
+            (16, 16, 48), (16, 256, 128), (32, 64, 96), (48, 48, 48), (64, 24, 40), (64, 128, 128),
+            (96, 16, 72), (128, 40, 32), (200, 10, 64)],
+    "RNN": [(1, 128, 128), (1, 512, 512), (8, 32, 64), (16, 200, 200), (32, 64, 256), (64, 20, 48),
+            (64, 128, 96), (128, 64, 64)],
+}
+# A few steps of several sequences: (steps, batch, inputs, hidden)
+SHORT_SEQUENCES = [(2, 16, 64, 64), (4, 32, 40, 64), (5, 64, 24, 32), (8, 16, 128, 128),
+                   (8, 64, 16, 48), (3, 8, 256, 256), (6, 128, 12, 24)]
 
 
 def resize(channels, size, factor, mode, places):
@@ -316,6 +332,10 @@ TABLE = [
     Layers("Recurrent layers of sequences", [recurrent(operator, *row) for operator, rows in
                                              (("LSTM", LSTMS), ("GRU", GRUS), ("RNN", RNNS))
                                              for row in rows]),
+    Layers("Steps that go on from a state",
+           [step(operator, *row) for operator, rows in STEPS.items() for row in rows]
+           + [step(operator, *sizes, steps) for operator in STEPS
+              for steps, *sizes in SHORT_SEQUENCES]),
     Layers("Decoders, super-resolution: resizes", RESIZES),
     Layers("Pools of plain layout", POOLS),
     Layers("Normalisations", NORMALISATIONS),

@@ -79,8 +79,16 @@ TEST(Description, AReductionIsItsKeptAndReducedLoops) {
       described("ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])");
   EXPECT_EQ(middle->numbers, (Numbers{1, 64, 1024}));
   expect_alike(
-      "ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])",
+      "ReduceMean/13{axes=[0,1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])",
       "ReduceMean/18{keepdims=0,noop_with_empty_axes=0}(f32[64,1024],i64c[1]=[0])->(f32[1024])");
+  // An axis of one element that is kept is a loop to ONNX Runtime, and adds numbers far apart.
+  expect_other_slices("ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])",
+                      "ReduceMean/13{axes=[0,1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])");
+  expect_other_slices("ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])",
+                      "ReduceMean/13{axes=[1],keepdims=1}(f32[2,64,32,32])->(f32[2,1,32,32])");
+  EXPECT_EQ(middle->work.steps, 0.4 * 64 * 1024);
+  expect_alike("ReduceL2/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])",
+               "ReduceL2/13{axes=[0],keepdims=0}(f32[64,1024])->(f32[1024])");
   expect_alike("ReduceMax/13{axes=[-1],keepdims=1}(f32[3,5,7])->(f32[3,5,1])",
                "ReduceMax/13{axes=[1],keepdims=0}(f32[15,7])->(f32[15])");
   expect_other_slices("ReduceMax/13{axes=[0],keepdims=1}(f32[15,7])->(f32[1,7])",
@@ -112,28 +120,153 @@ TEST(Description, AReductionIsItsKeptAndReducedLoops) {
   EXPECT_TRUE(described("ReduceMax/13{axes=[9],keepdims=1}(f32[15,7])->(f32[15,7])"));
 }
 
-TEST(Description, ATransposeIsTheOrderOfItsLoops) {
+TEST(Description, ATransposeIsHowItIsComputed) {
   expect_alike("Transpose/13{perm=[0,2,1]}(f32[1,128,784])->(f32[1,784,128])",
                "Transpose/13{perm=[2,3,0,1]}(f32[8,16,28,28])->(f32[28,28,8,16])");
-  const auto heads = described("Transpose/13{perm=[0,2,1,3]}(f32[1,197,3,64])->(f32[1,3,197,64])");
-  EXPECT_EQ(heads->numbers, (Numbers{3, 197, 64}));
+  // Before, the two that change places, and the bytes of what stays together.
+  EXPECT_EQ(described("Transpose/13{perm=[0,2,1,3]}(f32[1,197,3,64])->(f32[1,3,197,64])")->numbers,
+            (Numbers{1, 197, 3, 256}));
   EXPECT_EQ(described("Transpose/13{perm=[0,2,1,3]}(f32[1,7,1,64])->(f32[1,1,7,64])")->numbers,
-            (Numbers{448}))
+            (Numbers{1792}))
       << "only a dimension of one moves";
   EXPECT_TRUE(described("Transpose/13{perm=[0,0]}(f32[3,4])->(f32[3,3])"));
+  // What four bytes mean does not matter.
+  expect_alike("Transpose/13{perm=[0,2,1]}(f32[1,128,784])->(f32[1,784,128])",
+               "Transpose/13{perm=[0,2,1,3]}(u8[1,128,784,4])->(u8[1,784,128,4])");
+  expect_other_slices("Transpose/13{perm=[0,2,1]}(f32[1,128,784])->(f32[1,784,128])",
+                      "Transpose/13{perm=[0,2,1]}(u8[1,128,784])->(u8[1,784,128])");
+}
+
+TEST(Description, ATransposeOfBlocksThatEachMoveTakesAStepForEach) {
+  const auto reversed =
+      described("Transpose/13{perm=[0,4,3,1,2]}(u8[1,56,56,3,20])->(u8[1,20,3,56,56])");
+  EXPECT_EQ(reversed->numbers, (Numbers{188160, 3, 1}));
+  EXPECT_EQ(reversed->work.steps, 2 * 188160);
+  // Numbers of any size, but not longer blocks.
+  EXPECT_EQ(reversed->slice,
+            described("Transpose/13{perm=[2,1,0]}(f32[4,5,6])->(f32[6,5,4])")->slice);
+  const auto blocks = described("Transpose/13{perm=[2,1,0,3]}(f32[4,5,6,7])->(f32[6,5,4,7])");
+  EXPECT_EQ(blocks->numbers, (Numbers{120, 3, 28}));
+  EXPECT_NE(blocks->slice, reversed->slice);
+  // Without the axis of one, 8 would pass over 7 * 35 at once; with it, nothing stays neighbours.
+  const auto apart =
+      described("Transpose/13{perm=[0,4,1,3,2]}(f32[7,35,1,8,16])->(f32[7,16,35,8,1])");
+  EXPECT_EQ(apart->slice, reversed->slice);
+  EXPECT_NE(described("Transpose/13{perm=[0,3,1,2]}(f32[7,35,8,16])->(f32[7,16,35,8])")->slice,
+            reversed->slice);
+  // In the middle of the axes, the first and the last stay.
+  EXPECT_EQ(described("Transpose/13{perm=[0,3,2,1,4]}(f32[2,3,4,5,6])->(f32[2,5,4,3,6])")->numbers,
+            (Numbers{120, 4, 24}));
+}
+
+TEST(Description, APoolIsItsPlanesAndItsWindow) {
+  const auto pool = described(
+      "MaxPool/12{ceil_mode=0,dilations=[1,1],kernel_shape=[3,2],pads=[1,0,1,0],storage_order=0,"
+      "strides=[2,1]}(f32[2,24,56,30])->(f32[2,24,28,29])");
+  EXPECT_EQ(pool->numbers, (Numbers{48, 28, 29, 3, 2, 2, 1, 2}));
+  EXPECT_EQ(pool->work.steps, 0);
+  const auto last = described(
+      "com.microsoft:NhwcMaxPool/1{ceil_mode=0,dilations=[1,1],kernel_shape=[2,2],pads=[0,0,0,0],"
+      "strides=[2,2]}(u8[1,16,16,8])->(u8[1,8,8,8])");
+  EXPECT_EQ(last->numbers, (Numbers{8, 8, 8, 2, 2, 2, 2, 1}));
+  EXPECT_EQ(last->work.steps, 0);
+  // A signal is one row; bytes behind each other are compared one by one.
+  const auto signal = described(
+      "MaxPool/12{ceil_mode=0,dilations=[1],kernel_shape=[4],pads=[0,0],storage_order=0,"
+      "strides=[4]}(u8[1,128,1000])->(u8[1,128,250])");
+  EXPECT_EQ(signal->numbers, (Numbers{128, 1, 250, 1, 4, 1, 4, 1}));
+  EXPECT_EQ(signal->work.steps, 128 * 250 * 4);
+}
+
+TEST(Description, AResizeOfTheLastAxisButOneHasTheChannelsLast) {
+  const auto last = described(
+      "Resize/13{coordinate_transformation_mode=half_pixel,exclude_outside=0,mode=linear}"
+      "(f32[1,32,16,128],-,f32c[4]=[1.0,2.0,3.0,1.0])->(f32[1,64,48,128])");
+  EXPECT_EQ(last->numbers, (Numbers{128, 32, 16, 64, 48}));
+  const auto nearest = [](const char* factor, const char* to) {
+    return described(
+               "Resize/13{coordinate_transformation_mode=asymmetric,exclude_outside=0,"
+               "mode=nearest,nearest_mode=floor}(f32[1,8,10,10],-,f32c[4]=[1.0,1.0," +
+               std::string(factor) + "])->(f32[1,8," + to + "])")
+        ->slice;
+  };
+  EXPECT_NE(nearest("2.0,2.0", "20,20"), nearest("3.0,3.0", "30,30"));
+  EXPECT_EQ(nearest("4.0,4.0", "40,40"), nearest("3.0,3.0", "30,30"));
+}
+
+TEST(Description, ASoftmaxOfAnotherAxisIsTransposed) {
+  const auto softmax = [](const char* axis, const char* shape) {
+    return described(std::string("Softmax/13{axis=") + axis + "}(f32[" + shape + "])->(&0)");
+  };
+  // The last axis but one changes places with the last; from the first of three, each number does.
+  EXPECT_EQ(softmax("1", "1,154,16")->numbers, (Numbers{1, 154, 16, 11}));
+  EXPECT_NE(softmax("1", "1,154,16")->slice, softmax("1", "1,154,16,16")->slice);
+  EXPECT_EQ(softmax("1", "1,154,16,16")->work.steps,
+            10 * 256 + 0.15 * 154 * 256 + 2 * 2 * 154 * 256);
+  // Whether it is in place is not said.
+  EXPECT_EQ(softmax("2", "1,8,32")->slice,
+            described("Softmax/13{axis=2}(f32[1,8,32])->(f32[1,8,32])")->slice);
+}
+
+TEST(Description, ElementsThatNoVectorTakesAreSteps) {
+  EXPECT_EQ(described("Elu/6{}(f32[10,10])->(f32[10,10])")->work.steps, 140);
+  EXPECT_EQ(described("Relu/13{}(f32[10,10])->(f32[10,10])")->work.steps, 0);
+  // Runs of 49 that meet another number each.
+  EXPECT_EQ(described("Mul/13{}(f32[1,8,7,7],f32[1,8,1,1])->(f32[1,8,7,7])")->work.steps, 6 * 8);
+}
+
+TEST(Description, AResultScaledByColumnIsAnotherProduct) {
+  const auto product = [](const char* transposed, const char* weights, const char* scale) {
+    return described(std::string("com.microsoft:QGemm/1{alpha=1.0,transA=0,transB=") + transposed +
+                     "}(u8[4,64],f32c[],u8c[],i8c[" + weights + "],f32c[" + scale + "],i8c[" +
+                     scale + "]=0,i32c[32],f32c[],u8c[])->(u8[4,32])")
+        ->slice;
+  };
+  EXPECT_NE(product("0", "64,32", ""), product("0", "64,32", "32"));
+  // Constant weights are packed before.
+  EXPECT_EQ(product("0", "64,32", ""), product("1", "32,64", ""));
+  EXPECT_NE(described("Gemm/13{alpha=1.0,beta=1.0,transA=0,transB=0}(f32[4,64],f32[64,32])->"
+                      "(f32[4,32])")
+                ->slice,
+            described("Gemm/13{alpha=1.0,beta=1.0,transA=0,transB=1}(f32[4,64],f32[32,64])->"
+                      "(f32[4,32])")
+                ->slice);
+}
+
+TEST(Description, SeveralFiltersOfOneChannelAreGroups) {
+  const auto convolution = [](const char* filters) {
+    return described(std::string("Conv/11{dilations=[1,1],group=8,kernel_shape=[3,3],pads=[1,1,1,1]"
+                                 ",strides=[1,1]}(f32[1,8,14,14],f32c[") +
+                     filters + ",1,3,3],f32c[" + filters + "])->(f32[1," + filters + ",14,14])");
+  };
+  EXPECT_NE(convolution("8")->slice.find("depthwise"), std::string::npos);
+  EXPECT_NE(convolution("16")->slice.find("grouped"), std::string::npos);
+  EXPECT_EQ(convolution("16")->numbers[kConvInChannels], 0.5);
+}
+
+TEST(Description, ABiasIsNoOtherSlice) {
+  const auto slice = [](const char* bias) {
+    return described(std::string("com.microsoft:QLinearConv/1{channels_last=1,dilations=[1,1],"
+                                 "group=1,kernel_shape=[1,1],pads=[0,0,0,0],strides=[1,1]}("
+                                 "u8[1,8,8,16],f32c[],u8c[],i8c[32,16,1,1],f32c[],i8c[]=0,f32c[],"
+                                 "u8c[]") +
+                     bias + ")->(u8[1,8,8,32])")
+        ->slice;
+  };
+  EXPECT_EQ(slice(""), slice(",i32c[32]"));
 }
 
 TEST(Description, JoinsAndGathersAreLoopsAroundTheAxis) {
   EXPECT_EQ(described("Concat/13{axis=1}(f32[2,8,7,7],f32[2,24,7,7])->(f32[2,32,7,7])")->numbers,
-            (Numbers{2, 2, 1568}));
+            (Numbers{2, 2, 6272}));
   EXPECT_EQ(described("Split/13{axis=1}(f32[2,32,7,7],i64c[2]=16)->(f32[2,16,7,7],f32[2,16,7,7])")
                 ->numbers,
-            (Numbers{2, 2, 1568}));
+            (Numbers{2, 2, 6272}));
   EXPECT_EQ(described("Gather/13{axis=0}(f32c[4096,300],i64[1,256])->(f32[1,256,300])")->numbers,
             (Numbers{1, 256, 300, 4096}));
   EXPECT_EQ(described("Softmax/13{axis=-1}(f32[1,6,128,64])->(&0)")->numbers,
-            (Numbers{768, 64, 1}));
-  EXPECT_EQ(described("Softmax/11{axis=1}(f32[2,6,4])->(&0)")->numbers, (Numbers{2, 24, 1}));
+            (Numbers{768, 64, 1, 1}));
+  EXPECT_EQ(described("Softmax/11{axis=1}(f32[2,6,4])->(&0)")->numbers, (Numbers{2, 24, 1, 9}));
   EXPECT_EQ(described("LayerNormalization{axis=-1,stash_type=1}(f32[1,14,14,384],f32c[384],"
                       "f32c[384])->(f32[1,14,14,384])")
                 ->numbers,
@@ -180,9 +313,10 @@ TEST(Description, WhatIsJoinedOfOneScaleIsCopied) {
         "f32c[]=1.0,u8c[]=0,u8[1,24,7,7],f32c[]=" +
         std::string(second) + ",u8c[]=0)->(u8[1,32,7,7])");
   };
-  EXPECT_EQ(joined("1.0")->numbers, (Numbers{1, 2, 1568, 0}));
-  EXPECT_EQ(joined("0.5")->numbers, (Numbers{1, 2, 1568, 1}));
-  EXPECT_EQ(joined("1.0")->slice, joined("0.5")->slice);
+  EXPECT_EQ(joined("1.0")->numbers, (Numbers{1, 2, 1568, 1}));
+  EXPECT_EQ(joined("0.5")->numbers, (Numbers{1, 2, 1568, 1176}));
+  EXPECT_NE(joined("1.0")->slice, joined("0.5")->slice);
+  EXPECT_EQ(joined("0.5")->work.steps, 0.2 * 1176);
 }
 
 TEST(Description, ASliceIsLoopsAroundItsAxis) {
