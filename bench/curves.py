@@ -53,6 +53,8 @@ CORRELATION, CORRELATION_DOUBT = 0.3, 0.3
 FREEDOM, SPREAD_FREEDOM = 4, 4
 MIN_CONFORMAL = 19
 MAX_MOVE = 2
+MIN_POOLS_BEYOND, MIN_RISE, MAX_RISE = 3, 0.05, 0.5
+UNKNOWN_RISE, LATEST_RISES = 0.2, 2
 LAST_STEPS = (0, -0.5, 0.5, -1, 1, -1.5, 1.5, -2.0, 2.0, -2.5, 2.5, -3.0, 3.0)
 SPREADS, COARSE_SPREADS = (0.004 * numpy.power(ratio, numpy.arange(count)) for ratio, count in ((1.15, 36), (1.3, 20)))
 MIN_INSIDE = 0.85  # of a machine's networks
@@ -68,9 +70,23 @@ def ramps_of(last):
     return middle, min(ends, key=math.prod), max(ends, key=math.prod)
 
 
+def rise_beyond(points, ramp):
+    """Per octave, in shares of the ramp's rise: as rise_beyond() of src/estimate/reuse.cpp. Of each
+    pool its bytes, and the cost of a line in order and at random."""
+    pools, *costs = numpy.log(numpy.array(points)[:, :3]).T
+    beyond = pools >= math.log(ramp[1])
+    if beyond.sum() < MIN_POOLS_BEYOND:
+        return None
+    low, high = numpy.log(ramp)
+    rises = [(numpy.interp(high, pools, cost) - numpy.interp(low, pools, cost), cost) for cost in costs]
+    shares = [numpy.polyfit(pools[beyond] / math.log(2), cost[beyond], 1)[0] / rise for rise, cost in rises if rise >= MIN_RISE]
+    return min(max(float(numpy.mean(shares)), 0), MAX_RISE) if shares else None
+
+
 def export(table, threads, out):
     """Lines: 'device' L2 LLC; 'memory' and six numbers where a campaign measured the ramp out of
-    the last level: both ends of it, of the one at the smallest pools and of the one at the largest;
+    the last level: both ends of it, of the one at the smallest pools and of the one at the largest,
+    and a seventh where the curve was seen beyond it, its rise per octave as a share of the ramp's;
     'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT VIEWS
     RESULT_BYTES, and behind it its 'kernel' COUNT INT8 BYTES:NS..."""
     db = sqlite3.connect(f"file:{table}?mode=ro", uri=True)
@@ -86,8 +102,12 @@ def export(table, threads, out):
     zoo = {network.path.name: network for network in zoo_networks([])}
     out.write(f"# SPDX-License-Identifier: Apache-2.0\n# Made by bench/curves.py --export from a table of bench/accuracy.py, {threads} thread(s), {text.today()}; bytes and ns.\n")
     facts = [fact for (fact,) in db.execute("SELECT json_extract(facts, '$.memory') FROM environment JOIN campaign ON environment = environment.id WHERE device = ?", (device,)) if fact]
-    ramps = json.loads(facts[-1])["last"] if facts else None
-    memory = "memory\t" + "\t".join(f"{end:.0f}" for ramp in ramps_of(ramps) for end in ramp) + "\n" if ramps else ""
+    found = json.loads(facts[-1]) if facts else {}
+    memory = ""
+    if ramps := found.get("last"):
+        rise = rise_beyond(found["points"], ramps["middle"])
+        ends = [f"{end:.0f}" for ramp in ramps_of(ramps) for end in ramp] + ([] if rise is None else [f"{rise:.3f}"])
+        memory = "\t".join(["memory", *ends]) + "\n"
     out.write(f"device\t{second}\t{last}\n{memory}call\t{min(calls):.1f}\ndispatch\t{dispatch}\n")
     models = db.execute("SELECT name, plan_identity, median_ns, ci_low_ns, ci_high_ns FROM model_row WHERE outcome = 'timing' AND setting = ? AND device = ? ORDER BY name", here)
     for name, identity, ns, low, high in models.fetchall():
@@ -118,7 +138,8 @@ class Machine:
                 self.second, self.last = map(float, fields)
             elif kind == "memory":
                 ends = list(map(float, fields))
-                self.memory = tuple(zip(ends[::2], ends[1::2], strict=True))
+                rise = ends[6] if len(ends) > 6 else None
+                self.memory = with_rise(tuple(zip(ends[:6:2], ends[1:6:2], strict=True)), rise)
             elif kind == "call":
                 self.call = float(fields[0])
             elif kind == "dispatch":
@@ -154,8 +175,18 @@ class Machine:
         return self.parts_of[curve]
 
 
+def with_rise(ramps, rise):
+    """The ramp, the earliest and the latest one, each with how it goes on (put_rise() of
+    src/estimate/reuse.cpp)."""
+    rises = (0, 0, UNKNOWN_RISE) if rise is None else (rise, 0, LATEST_RISES * rise)
+    return tuple((*ramp, rise) for ramp, rise in zip(ramps, rises, strict=True))
+
+
 def gone(ramp, reuse):
-    return min(max(math.log(max(reuse, 1) / ramp[0]) / math.log(ramp[1] / ramp[0]), 0), 1)
+    low, high, rise = ramp
+    if reuse >= high:
+        return 1 + rise * math.log2(reuse / high)
+    return max(math.log(max(reuse, 1) / low) / math.log(high / low), 0)
 
 
 def at_reuse(points, curve, wanted):
@@ -163,8 +194,11 @@ def at_reuse(points, curve, wanted):
     own, last = curve
     between = own is not None and any(gone(own, reuse) >= 1 and gone(last, reuse) <= 0 for reuse, _ in points)
     place = lambda reuse: (gone(own, reuse) if between else 0) + gone(last, reuse)  # noqa: E731
+    nearest = points[0][0]
     placed = []
-    for reuse, ns in points:
+    for row, ns in points:
+        # What was read before the cold call, and the kernel's own bytes.
+        reuse = row + nearest if row > nearest and gone(last, row) >= 1 else row
         if placed and placed[-1][0] == place(reuse):
             if abs(math.log(max(reuse, 1) / wanted)) < abs(math.log(max(placed[-1][2], 1) / wanted)):
                 placed[-1] = (place(reuse), ns, reuse)
@@ -194,13 +228,14 @@ def reported_ramps(last):
     """The ramp out of a last level of so many bytes that nobody measured, the earliest and the
     latest one."""
     lowest = min(0.25 * last, 16 * MIB)
-    return (0.5 * last, 1.25 * last), (lowest, max(2 * lowest, min(0.75 * last, 64 * MIB))), (0.75 * last, 2 * last)
+    return with_rise(((0.5 * last, 1.25 * last), (lowest, max(2 * lowest, min(0.75 * last, 64 * MIB))), (0.75 * last, 2 * last)), None)
 
 
 def ramp_at(ramps, place):
     start, earliest, latest = ramps
     share = abs(place) / QUANTILE
-    return tuple(low * (high / low) ** share for low, high in zip(start, earliest if place < 0 else latest, strict=True))
+    ends = zip(start[:2], (earliest if place < 0 else latest)[:2], strict=True)
+    return *(low * (high / low) ** share for low, high in ends), start[2]
 
 
 def curves_of(machine, ramps):
@@ -375,7 +410,7 @@ def unfitted(machine, ramps, prior):
 
 
 def machine_own(machine, ramps):
-    own = (0.5 * machine.second, 2 * machine.second)
+    own = (0.5 * machine.second, 2 * machine.second, 0)
     return own if own[1] <= ramps[0][0] else None
 
 
@@ -465,7 +500,8 @@ def write_page(machines):
             f"All networks measured within {100 * MOST_HALF_WIDTH:.0f} % count. Where there is a fit, each is predicted from networks of other families, as `oplat fit` does it "
             "([ADR 0052](../adr/0052-a-fit-is-an-update.md)).", "",
             "- *Reported*: the last-level cache, as the system says it. Where memory was measured ([ADR 0051](../adr/0051-the-memory-hierarchy-is-measured.md)), the ramp out of the last "
-            "level is where loads and reads became slower.",
+            "level is where loads and reads became slower, and the curve goes on beyond it as they did "
+            "([ADR 0076](../adr/0076-beyond-the-ramp.md)), where that is kept (not on the Zen 4).",
             f"- *1 small network*, *3 small networks*: the fit saw so many of up to {SMALL_NS / 1e6:.0f} ms, of different families; {DRAWS} draws, all networks of other families predicted.",
             f"- *Inside 90 %*: networks inside their interval, *half-width* its median. Without a fit with a composition's spread of {text.percent(COMPOSITION_SD, 1)}; rows count as "
             f"known to {text.percent(ROW_SD, 1)}, since a file holds no spreads of rows.",

@@ -201,8 +201,8 @@ Estimate from_states(const Known& known, const std::optional<ReuseCurve>& curve,
     answer.tier = "state";
     if (explain) {
       answer.why = fmt::format("rows {} and {} ({} and {} between uses), {:.0f} % of the way",
-                               below.id, above.id, base::bytes_text(*below.reuse_bytes),
-                               base::bytes_text(*above.reuse_bytes), 100 * state.share);
+                               below.id, above.id, base::bytes_text(state.below_bytes),
+                               base::bytes_text(state.above_bytes), 100 * state.share);
     }
     return answer;
   }

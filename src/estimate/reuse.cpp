@@ -19,6 +19,16 @@ constexpr double kHighShareOfLast = 1.25;
 constexpr double kEarliestLowShare = 0.25, kEarliestHighShare = 0.75;
 constexpr double kEarliestLowBytes = 16.0 * (1 << 20), kEarliestHighBytes = 64.0 * (1 << 20);
 constexpr double kLatestLowShare = 0.75, kLatestHighShare = 2;
+/// Of pools beyond the ramp, so that it can be seen how the curve goes on there.
+constexpr std::size_t kMinPoolsBeyond = 3;
+/// What is beyond a ramp cannot be compared with one that rises by less, in logarithms of time.
+constexpr double kMinRise = 0.05;
+/// An untrusted table may hold any curve. Measured were up to 0.21.
+constexpr double kMaxRisePerOctave = 0.5;
+/// At the latest, where it was not seen how the curve goes on: as the steepest that was seen.
+constexpr double kUnknownRisePerOctave = 0.2;
+/// The same at the latest, of the measured one: looks at one machine differ as much.
+constexpr double kLatestRises = 2;
 /// The curve's ends are uncertain, so a number read off between them is as unsure as this share of
 /// the gap between the two states, most in the middle and not at all at the ends.
 constexpr double kCurveDoubt = 0.25;
@@ -65,7 +75,7 @@ struct Placed {
 
 double Ramp::gone(double reuse_bytes) const {
   if (reuse_bytes <= lo_bytes) return 0;
-  if (reuse_bytes >= hi_bytes) return 1;
+  if (reuse_bytes >= hi_bytes) return 1 + rise_per_octave * std::log2(reuse_bytes / hi_bytes);
   return std::log(reuse_bytes / lo_bytes) / std::log(hi_bytes / lo_bytes);
 }
 
@@ -73,11 +83,74 @@ namespace {
 
 Ramp as_ramp(const table::MemoryRamp& ramp) { return {ramp.lo_bytes, ramp.hi_bytes}; }
 
+double log_time_at(std::span<const table::MemoryPoint> points, double table::MemoryPoint::*time,
+                   double bytes) {
+  const auto above =
+      std::find_if(points.begin(), points.end(), [&](const table::MemoryPoint& point) {
+        return static_cast<double>(point.pool_bytes) >= bytes;
+      });
+  if (above == points.begin()) return std::log(points.front().*time);
+  if (above == points.end()) return std::log(points.back().*time);
+  const auto below = above - 1;
+  const double from = std::log(static_cast<double>(below->pool_bytes));
+  const double to = std::log(static_cast<double>(above->pool_bytes));
+  const double share = (std::log(bytes) - from) / (to - from);
+  return (1 - share) * std::log(*below.*time) + share * std::log(*above.*time);
+}
+
+/// Of the logarithm of time over the doublings of bytes, by least squares. Two points or more.
+double slope_per_octave(std::span<const table::MemoryPoint> points,
+                        double table::MemoryPoint::*time) {
+  const auto count = static_cast<double>(points.size());
+  double mean_octave = 0, mean_log = 0;
+  for (const table::MemoryPoint& point : points) {
+    mean_octave += std::log2(static_cast<double>(point.pool_bytes)) / count;
+    mean_log += std::log(point.*time) / count;
+  }
+  double squares = 0, products = 0;
+  for (const table::MemoryPoint& point : points) {
+    const double octave = std::log2(static_cast<double>(point.pool_bytes)) - mean_octave;
+    squares += octave * octave;
+    products += octave * (std::log(point.*time) - mean_log);
+  }
+  return products / squares;
+}
+
+/// How the measured curve goes on beyond the ramp, the mean of loads that wait and reads in order;
+/// nothing: too little of it was measured.
+std::optional<double> rise_beyond(std::span<const table::MemoryPoint> points, const Ramp& ramp) {
+  const auto first =
+      std::find_if(points.begin(), points.end(), [&](const table::MemoryPoint& point) {
+        return static_cast<double>(point.pool_bytes) >= ramp.hi_bytes;
+      });
+  const auto beyond = points.subspan(static_cast<std::size_t>(first - points.begin()));
+  if (beyond.size() < kMinPoolsBeyond) return std::nullopt;
+  double sum = 0, count = 0;
+  for (const auto time : {&table::MemoryPoint::stream_ns, &table::MemoryPoint::chase_ns}) {
+    const double rise =
+        log_time_at(points, time, ramp.hi_bytes) - log_time_at(points, time, ramp.lo_bytes);
+    if (!(rise >= kMinRise)) continue;
+    sum += slope_per_octave(beyond, time) / rise;
+    ++count;
+  }
+  // An untrusted table's pools may be equal, or not rise.
+  if (count == 0 || !std::isfinite(sum)) return std::nullopt;
+  return std::clamp(sum / count, 0.0, kMaxRisePerOctave);
+}
+
+/// Between nothing and twice as much. Where nobody knows it the curve stays flat, and is steep at
+/// the latest.
+void put_rise(std::optional<double> per_octave, ReuseCurve& curve) {
+  curve.last.rise_per_octave = per_octave.value_or(0);
+  if (curve.latest)
+    curve.latest->rise_per_octave = per_octave ? kLatestRises * *per_octave : kUnknownRisePerOctave;
+}
+
 /// Loads that wait and reads in order disagree about the ramp's place, and other tenants move it.
 /// In a quarter of the moments of a look it is at `disturbed` or earlier, in a quarter at `middle`
 /// or later. Other minutes differ as much again, both ways
 /// (docs/results/experiments-measuring.md#the-curve-that-does-not-repeat-adr-0051).
-ReuseCurve measured_curve(const table::Eviction& last) {
+ReuseCurve measured_curve(const table::Eviction& last, std::span<const table::MemoryPoint> points) {
   const auto by_place = [](const table::MemoryRamp& a, const table::MemoryRamp& b) {
     return a.lo_bytes * a.hi_bytes < b.lo_bytes * b.hi_bytes;
   };
@@ -94,7 +167,9 @@ ReuseCurve measured_curve(const table::Eviction& last) {
     earliest = std::min(earliest, moved(*last.disturbed, 1 / factor), by_place);
     latest = std::max(latest, moved(last.middle, factor), by_place);
   }
-  return {std::nullopt, as_ramp(last.middle), as_ramp(earliest), as_ramp(latest)};
+  ReuseCurve curve{std::nullopt, as_ramp(last.middle), as_ramp(earliest), as_ramp(latest)};
+  put_rise(rise_beyond(points, curve.last), curve);
+  return curve;
 }
 
 /// By the size that the system reports: what other tenants leave of it is between a quarter and
@@ -105,6 +180,7 @@ ReuseCurve reported_curve(double last) {
   curve.earliest =
       Ramp{lowest, std::max(2 * lowest, std::min(kEarliestHighShare * last, kEarliestHighBytes))};
   curve.latest = Ramp{kLatestLowShare * last, kLatestHighShare * last};
+  put_rise(std::nullopt, curve);
   return curve;
 }
 
@@ -114,7 +190,7 @@ std::optional<ReuseCurve> default_curve(const table::Device& device,
                                         const std::optional<table::MemoryHierarchy>& memory) {
   const bool measured = memory && memory->last;
   if (!measured && device.llc_bytes <= 0) return std::nullopt;
-  ReuseCurve curve = measured ? measured_curve(*memory->last)
+  ReuseCurve curve = measured ? measured_curve(*memory->last, memory->points)
                               : reported_curve(static_cast<double>(device.llc_bytes));
   const auto own = static_cast<double>(device.l2_bytes);
   const bool is_behind = !measured || memory->has_last_level();
@@ -131,6 +207,15 @@ StateAnswer on_curve(std::span<const StatePoint> points, const std::optional<Reu
   const Ramps ramps = ramps_of(points, curve);
   const double wanted_bytes = at_least_one(reuse_bytes);
   const double wanted = ramps.place(wanted_bytes);
+  const auto own = std::min_element(points.begin(), points.end(), [](const auto& a, const auto& b) {
+    return a.reuse_bytes < b.reuse_bytes;
+  });
+  // Of a cold row what was read before the call is stored, and the kernel reads its own bytes, too.
+  const auto far_back = [&](const StatePoint& point) {
+    const double bytes = at_least_one(point.reuse_bytes);
+    const bool cold = curve && point.reuse_bytes > own->reuse_bytes && ramps.last.gone(bytes) >= 1;
+    return cold ? bytes + at_least_one(own->reuse_bytes) : bytes;
+  };
 
   // Points whose states the curve cannot tell apart: the one nearest to the footprint speaks for
   // them.
@@ -140,11 +225,11 @@ StateAnswer on_curve(std::span<const StatePoint> points, const std::optional<Reu
     return points[a].reuse_bytes < points[b].reuse_bytes;
   });
   const auto distance = [&](std::size_t i) {
-    return std::abs(std::log(at_least_one(points[i].reuse_bytes) / wanted_bytes));
+    return std::abs(std::log(far_back(points[i]) / wanted_bytes));
   };
   std::vector<Placed> placed;
   for (const std::size_t i : order) {
-    const double place = ramps.place(at_least_one(points[i].reuse_bytes));
+    const double place = ramps.place(far_back(points[i]));
     if (!placed.empty() && placed.back().place == place) {
       if (distance(i) < distance(placed.back().index)) placed.back().index = i;
     } else {
@@ -153,7 +238,8 @@ StateAnswer on_curve(std::span<const StatePoint> points, const std::optional<Reu
   }
 
   const auto verbatim = [&](std::size_t i) {
-    return StateAnswer{points[i].median_ns, points[i].sd_log, 0, i, i, 0};
+    const double bytes = far_back(points[i]);
+    return StateAnswer{points[i].median_ns, points[i].sd_log, 0, i, i, 0, bytes, bytes};
   };
   if (wanted <= placed.front().place) return verbatim(placed.front().index);
   if (wanted >= placed.back().place) return verbatim(placed.back().index);
@@ -174,14 +260,16 @@ StateAnswer on_curve(std::span<const StatePoint> points, const std::optional<Reu
           common,
           below->index,
           above->index,
-          share};
+          share,
+          far_back(a),
+          far_back(b)};
 }
 
 }  // namespace
 
 double ReuseCurve::max_distance(double bytes, double other_bytes) const {
   const auto along = [&](const Ramp& ramp) {
-    return std::abs(ramp.gone(bytes) - ramp.gone(other_bytes));
+    return std::abs(std::min(ramp.gone(bytes), 1.0) - std::min(ramp.gone(other_bytes), 1.0));
   };
   return std::max({along(last), along(earliest.value_or(last)), along(latest.value_or(last))});
 }

@@ -18,7 +18,11 @@ namespace oplat::estimate {
 struct Ramp {
   double lo_bytes = 0;
   double hi_bytes = 0;
-  /// 0 up to lo_bytes, 1 from hi_bytes, linear in log(reuse_bytes) between.
+  /// What a byte from memory costs more for each doubling of the bytes beyond hi_bytes (translation
+  /// of addresses), as a share of the ramp's own rise, in logarithms of time; 0 or more.
+  double rise_per_octave = 0;
+  /// 0 up to lo_bytes, 1 at hi_bytes, linear in log(reuse_bytes) between; beyond it goes on by
+  /// rise_per_octave, to more than 1.
   [[nodiscard]] double gone(double reuse_bytes) const;
   friend bool operator==(const Ramp&, const Ramp&) = default;
 };
@@ -31,7 +35,8 @@ struct ReuseCurve {
   /// Where the ramp out of the last level may be instead, at the earliest and at the latest;
   /// nothing: it is known as well as a fit knows it.
   std::optional<Ramp> earliest = std::nullopt, latest = std::nullopt;
-  /// Share of the way out of the last level between two footprints, at most, wherever the ramp is.
+  /// Share of the way out of the last level between two footprints, at most, wherever the ramp is;
+  /// 1 from its end on.
   [[nodiscard]] double max_distance(double bytes, double other_bytes) const;
   friend bool operator==(const ReuseCurve&, const ReuseCurve&) = default;
 };
@@ -43,8 +48,10 @@ struct ReuseCurve {
 ///
 /// `memory`: what was measured of the device (docs/adr/0051), if anything. Then the ramp out of the
 /// last level is the one that was seen, and lies between those of loads and of reads in order;
-/// there is none out of the core's own cache where no level was found behind it. Sizes that were
-/// reported and not measured are an assumption: the last level may be far smaller.
+/// there is none out of the core's own cache where no level was found behind it. Beyond that ramp
+/// the curve rises as the measured one does (docs/adr/0076), by nothing or twice as much at the
+/// earliest and the latest. Sizes that were reported and not measured are an assumption: the last
+/// level may be far smaller.
 std::optional<ReuseCurve> default_curve(const table::Device& device,
                                         const std::optional<table::MemoryHierarchy>& memory = {});
 
@@ -64,12 +71,14 @@ struct StateAnswer {
   double common_sd_log = 0;  ///< in it: the place of the curve (estimate.hpp)
   std::size_t below = 0;     ///< index into the points
   std::size_t above = 0;
-  double share = 0;  ///< how far from below to above, 0 to 1
+  double share = 0;                         ///< how far from below to above, 0 to 1
+  double below_bytes = 0, above_bytes = 0;  ///< between two uses of a weight in those points
 };
 
 /// `points` is not empty. Without a curve the outermost points are the ends of one ramp. The first
 /// ramp counts only where a point stands between the two: a kernel that was not measured there does
-/// not feel it.
+/// not feel it. A point beyond the last ramp is a kernel of which the last use lies as far back as
+/// its reuse_bytes and what it touches itself, the smallest reuse_bytes of all points.
 StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve,
                      double reuse_bytes);
 

@@ -16,9 +16,12 @@ constexpr std::size_t kMaxGroups = 1'000'000;
 constexpr double kMaxNs = 1e15;
 constexpr double kMaxBytes = 1e18;
 constexpr double kMaxSpread = 5;
+constexpr double kMaxRise = 10;
 
 Json ramp_json(const estimate::Ramp& ramp) {
-  return {{"lo_bytes", ramp.lo_bytes}, {"hi_bytes", ramp.hi_bytes}};
+  return {{"lo_bytes", ramp.lo_bytes},
+          {"hi_bytes", ramp.hi_bytes},
+          {"rise_per_octave", ramp.rise_per_octave}};
 }
 
 /// Reads fields, keeping the first complaint.
@@ -42,6 +45,9 @@ class Reader {
     estimate::Ramp ramp{number(*at, "lo_bytes", 1, kMaxBytes),
                         number(*at, "hi_bytes", 1, kMaxBytes)};
     if (complaint_.empty() && !(ramp.lo_bytes < ramp.hi_bytes)) complain(name, "does not increase");
+    // Fits of earlier versions end there.
+    if (complaint_.empty() && at->contains("rise_per_octave"))
+      ramp.rise_per_octave = number(*at, "rise_per_octave", 0, kMaxRise);
     return ramp;
   }
   double complain(const char* name, std::string_view what) {

@@ -64,14 +64,16 @@ struct Curve {
   double log_prior = 0;
 };
 
-/// The ramp so many standard deviations from the start, towards the earliest or the latest.
+/// The ramp so many standard deviations from the start, towards the earliest or the latest; how
+/// the curve goes on beyond it stays as it was measured.
 estimate::Ramp ramp_at(const estimate::ReuseCurve& start, double place) {
   const estimate::Ramp end = (place < 0 ? start.earliest : start.latest).value_or(start.last);
   const double share = std::abs(place) / kSdsToTheEnds;
   const auto between = [share](double from, double to) {
     return from * std::pow(to / from, share);
   };
-  return {between(start.last.lo_bytes, end.lo_bytes), between(start.last.hi_bytes, end.hi_bytes)};
+  return {between(start.last.lo_bytes, end.lo_bytes), between(start.last.hi_bytes, end.hi_bytes),
+          start.last.rise_per_octave};
 }
 
 /// The start curve first, then its neighbours.

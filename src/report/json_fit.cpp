@@ -10,7 +10,9 @@ namespace {
 
 Json ramp_json(const std::optional<estimate::Ramp>& ramp) {
   if (!ramp) return nullptr;
-  return {{"lo_bytes", ramp->lo_bytes}, {"hi_bytes", ramp->hi_bytes}};
+  return {{"lo_bytes", ramp->lo_bytes},
+          {"hi_bytes", ramp->hi_bytes},
+          {"rise_per_octave", ramp->rise_per_octave}};
 }
 
 Json summary_json(const predict::ValidationSummary& summary) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 namespace oplat::estimate {
@@ -37,7 +39,7 @@ TEST(ReuseCurve, ReportedSizesAreAnAssumption) {
   ASSERT_TRUE(curve && curve->earliest && curve->latest);
   // As on the processor that reports so much and loses data from 16 to 64 MiB on.
   EXPECT_EQ(*curve->earliest, (Ramp{16 * kMebibyte, 64 * kMebibyte}));
-  EXPECT_EQ(*curve->latest, (Ramp{360 * kMebibyte, 960 * kMebibyte}));
+  EXPECT_EQ(*curve->latest, (Ramp{360 * kMebibyte, 960 * kMebibyte, 0.2}));
   device.llc_bytes = 32 << 20;
   EXPECT_EQ(*default_curve(device)->earliest, (Ramp{8 * kMebibyte, 24 * kMebibyte}));
   // What is within 480 MiB and beyond 64 is taken as hot, and the 90 % interval reaches cold.
@@ -80,7 +82,8 @@ TEST(ReuseCurve, MeasuredMemoryReplacesReportedSizes) {
   ASSERT_TRUE(curve);
   EXPECT_EQ(curve->last, (Ramp{12 * kMebibyte, 88 * kMebibyte}));
   EXPECT_EQ(curve->earliest, (Ramp{11 * kMebibyte, 32 * kMebibyte}));
-  EXPECT_EQ(curve->latest, (Ramp{64 * kMebibyte, 90 * kMebibyte}));
+  // Nobody saw how it goes on beyond.
+  EXPECT_EQ(curve->latest, (Ramp{64 * kMebibyte, 90 * kMebibyte, 0.2}));
   EXPECT_EQ(curve->own, (Ramp{1 * kMebibyte, 4 * kMebibyte}));
   // Without a level behind the core's own cache there is one way out.
   memory.levels.erase(memory.levels.begin() + 1);
@@ -118,13 +121,50 @@ TEST(ReuseCurve, WhatTenantsDoInSecondsTheyDoInMinutesBothWays) {
         {loads_first ? early : late, loads_first ? late : early, mib(14, 34), mib(14, 34)});
     ASSERT_TRUE(quiet && quiet->earliest && quiet->latest);
     EXPECT_EQ(*quiet->earliest, (Ramp{early.lo_bytes, early.hi_bytes}));
-    EXPECT_EQ(*quiet->latest, (Ramp{late.lo_bytes, late.hi_bytes}));
+    EXPECT_EQ(*quiet->latest, (Ramp{late.lo_bytes, late.hi_bytes, 0.2}));
   }
   // Moments that differ by more than that are noise, and so are busy ones that keep more.
   EXPECT_EQ(curve_of({mib(12, 48), {}, mib(12, 48), mib(1, 4)})->latest,
-            (Ramp{24 * kMebibyte, 96 * kMebibyte}));
+            (Ramp{24 * kMebibyte, 96 * kMebibyte, 0.2}));
   EXPECT_EQ(curve_of({mib(12, 48), {}, mib(12, 48), mib(16, 64)})->latest,
-            (Ramp{12 * kMebibyte, 48 * kMebibyte}));
+            (Ramp{12 * kMebibyte, 48 * kMebibyte, 0.2}));
+}
+
+/// A curve of loads and reads that is flat up to 16 MiB, costs four times as much from 64 MiB on,
+/// and beyond it doubles with every so many octaves.
+table::MemoryHierarchy rising(double octaves_to_double, int pools_beyond = 4) {
+  table::MemoryHierarchy memory;
+  for (int i = -4; i <= 2 * 4 + pools_beyond; ++i) {
+    const double octave = i / 4.0;  // beyond 16 MiB
+    const double beyond = std::max(0.0, octave - 2) / octaves_to_double;
+    const double ns = std::exp2(std::clamp(octave, 0.0, 2.0) + beyond);
+    memory.points.push_back(
+        {static_cast<std::int64_t>(16 * kMebibyte * std::exp2(octave)), ns, 10 * ns, ns, 10 * ns});
+  }
+  const table::MemoryRamp ramp{16 * kMebibyte, 64 * kMebibyte};
+  memory.last = table::Eviction{ramp, ramp, ramp, std::nullopt};
+  return memory;
+}
+
+TEST(ReuseCurve, GoesOnAsTheMeasuredOneDoes) {
+  // Two octaves up along the ramp, and one more per two and a half beyond.
+  const auto curve = default_curve({}, rising(2.5));
+  ASSERT_TRUE(curve && curve->earliest && curve->latest);
+  EXPECT_NEAR(curve->last.rise_per_octave, 0.2, 1e-6);
+  EXPECT_EQ(curve->earliest->rise_per_octave, 0);
+  EXPECT_NEAR(curve->latest->rise_per_octave, 0.4, 1e-6);
+  EXPECT_NEAR(curve->last.gone(64 * kMebibyte), 1, 1e-12);
+  EXPECT_NEAR(curve->last.gone(256 * kMebibyte), 1.4, 1e-6);
+  EXPECT_EQ(curve->max_distance(64 * kMebibyte, 256 * kMebibyte), 0);
+  // One that falls is noise; too few pools tell nothing, and the interval reaches a steep one.
+  EXPECT_EQ(default_curve({}, rising(-2))->last.rise_per_octave, 0);
+  const auto unknown = default_curve({}, rising(2.5, 1));
+  EXPECT_EQ(unknown->last.rise_per_octave, 0);
+  EXPECT_EQ(unknown->latest->rise_per_octave, 0.2);
+  // A damaged table.
+  table::MemoryHierarchy same = rising(2.5);
+  for (table::MemoryPoint& point : same.points) point.pool_bytes = 128 << 20;
+  EXPECT_EQ(default_curve({}, same)->last.rise_per_octave, 0);
 }
 
 TEST(ReuseCurve, ShareIsLinearInTheLogarithm) {
@@ -172,6 +212,34 @@ TEST(AtReuse, SaturatesVerbatimBeyondTheCurve) {
     EXPECT_EQ(cold.median_ns, 4000) << bytes;
     EXPECT_NEAR(cold.sd_log, 0.04, 1e-9) << bytes;
   }
+}
+
+TEST(AtReuse, AColdRowLiesItsOwnBytesFartherBack) {
+  // 64 MiB of its own, and 192 read before the cold call: two octaves from row to row.
+  const ReuseCurve rising{std::nullopt, {16 * kMebibyte, 32 * kMebibyte, 0.25}};
+  const std::vector<StatePoint> points = {{64 * kMebibyte, 1000, 0.02},
+                                          {192 * kMebibyte, 4000, 0.04}};
+  EXPECT_EQ(at_reuse(points, rising, 64 * kMebibyte).median_ns, 1000);
+  const StateAnswer half = at_reuse(points, rising, 128 * kMebibyte);
+  EXPECT_NEAR(half.share, 0.5, 1e-12);
+  EXPECT_NEAR(half.median_ns, 2000, 1e-6);
+  EXPECT_EQ(half.below_bytes, 64 * kMebibyte);
+  EXPECT_EQ(half.above_bytes, 256 * kMebibyte);
+  EXPECT_LT(at_reuse(points, rising, 192 * kMebibyte).median_ns, 4000);
+  EXPECT_EQ(at_reuse(points, rising, 256 * kMebibyte).median_ns, 4000);
+  EXPECT_EQ(at_reuse(points, rising, 1e12).median_ns, 4000);
+}
+
+TEST(AtReuse, HowTheCurveGoesOnIsADoubtOfAllKernels) {
+  ReuseCurve rising{std::nullopt, {16 * kMebibyte, 32 * kMebibyte, 0.25}};
+  rising.earliest = rising.latest = rising.last;
+  rising.earliest->rise_per_octave = 0;
+  rising.latest->rise_per_octave = 0.5;
+  // Cold is 127 MiB and one of its own: 1.5 ways, of which 64 MiB is 1.25.
+  const std::vector<StatePoint> points = {{kMebibyte, 1000, 0}, {127 * kMebibyte, 8000, 0}};
+  const StateAnswer answer = at_reuse(points, rising, 64 * kMebibyte);
+  EXPECT_NEAR(answer.share, 1.25 / 1.5, 1e-12);
+  EXPECT_NEAR(answer.common_sd_log, std::log(8) * (1 - 1.25 / 1.5) / 1.6448536, 1e-6);
 }
 
 TEST(AtReuse, StaysBetweenTheStatesAndNeverFalls) {

@@ -194,11 +194,20 @@ TEST_F(AssumedMemory, WhatWasMeasuredReplacesIt) {
   table::MemoryHierarchy memory;
   memory.levels = {{kMiB, 1, 5}, {15 * kMiB, 2, 40}, {std::nullopt, 4, 170}};
   memory.last = table::Eviction{{12 * kMiB, 48 * kMiB}, {}, {12 * kMiB, 48 * kMiB}, {}};
+  // Seen to be flat beyond.
+  memory.points = {{12 << 20, 2, 40, 2, 40}};
+  for (const std::int64_t mib : {48, 96, 192}) memory.points.push_back({mib << 20, 4, 170, 4, 170});
   selection_.memory = memory;
   const Prediction p = ask_about(large_);
   EXPECT_DOUBLE_EQ(p.latency_ns.value(), 8'000'000);
   EXPECT_LT(p.interval->high, 9'500'000);
   EXPECT_THAT(p.warnings, Not(Contains(HasSubstr("nobody measured"))));
+  // Nobody saw how it goes on, up to the row of 1 GiB: not the most probable time, but the
+  // interval.
+  memory.points.clear();
+  selection_.memory = memory;
+  EXPECT_DOUBLE_EQ(ask_about(large_).latency_ns.value(), 8'000'000);
+  EXPECT_LT(ask_about(large_).interval->low, 6'000'000);
   // A curve that lies elsewhere at times is common to both kernels.
   memory.last->stream = table::MemoryRamp{120 * kMiB, 240 * kMiB};
   selection_.memory = memory;

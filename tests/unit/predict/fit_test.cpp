@@ -277,9 +277,9 @@ TEST(CompositionRecord, SurvivesItsText) {
   fit.c2_ns_per_byte = 0.0078125;
   fit.scale = 1.0625;
   fit.scale_int8 = 1.125;
-  fit.curve = estimate::ReuseCurve{estimate::Ramp{1e5, 2e6}, {8e6, 4e7}};
+  fit.curve = estimate::ReuseCurve{estimate::Ramp{1e5, 2e6}, {8e6, 4e7, 0.125}};
   fit.curve->earliest = estimate::Ramp{4e6, 2e7};
-  fit.curve->latest = estimate::Ramp{9e6, 9e7};
+  fit.curve->latest = estimate::Ramp{9e6, 9e7, 0.25};
   fit.covariance.at(kC0, kC0) = 90000;
   fit.covariance.at(kScale, kScale) = fit.covariance.at(kScaleInt8, kScaleInt8) = 4e-4;
   fit.covariance.at(kScaleInt8, kScale) = -1e-4;
