@@ -259,7 +259,7 @@ ONE_ROW = [(25, 50, 163, 10, 1), (50, 100, 51, 10, 1), (100, 200, 14, 10, 1), (6
 # Pools of one row, behind Elu: (channels, length, window, stride)
 ROW_POOLS = [(40, 976, 75, 15), (64, 436, 109, 23), (32, 256, 4, 4), (64, 150, 8, 8),
              (25, 489, 3, 3), (16, 500, 2, 2), (96, 200, 8, 8), (48, 120, 5, 5), (128, 300, 16, 16)]
-# Windows that are no squares: (channels, results, size, window, stride, groups)
+# Oblong windows: (channels, results, size, window, stride, groups)
 OBLONG = {
     "Skeletons, along time": [
         (64, 64, (300, 25), (9, 1), 1, 1), (128, 128, (150, 25), (9, 1), 1, 1),

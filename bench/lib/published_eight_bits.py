@@ -32,10 +32,10 @@ def joined(sizes, axis, *lengths):
     return ("QLinearConcat", operands, {"axis": axis}, 1)
 
 
-def mean(sizes, window, stride, pad=0):
+def mean(sizes, window, stride, pad=0, last=0, count=0):
     return ("QLinearAveragePool", [u8(*sizes), *SCALES, *SCALES],
             {"kernel_shape": list(plane(window)), "strides": list(plane(stride)), "pads": [pad] * 4,
-             "count_include_pad": 0, "channels_last": 0}, 1)
+             "count_include_pad": count, "channels_last": last}, 1)
 
 
 def packed(rows, inputs, outputs, bits=4, block=32):
@@ -82,6 +82,11 @@ TABLE = [
             (((1, 64, 56, 56), 2, 2), ((1, 256, 14, 14), 3, 1, 1), ((1, 24, 56, 56), 3, 2, 1),
              ((1, 512, 7, 7), 7, 1), ((1, 100, 28, 28), 2, 2), ((1, 32, 112, 112), 3, 2, 1),
              ((1, 128, 20, 20), 5, 1, 2), ((1, 48, 28, 28), 5, 2, 2))]
+           + [mean(*one, last=1, count=1) for one in
+              (((1, 56, 56, 128), 2, 2), ((1, 28, 28, 96), 2, 2), ((1, 14, 14, 320), 2, 2),
+               ((1, 32, 32, 40), 3, 2, 1), ((1, 16, 16, 512), 3, 1, 1), ((1, 8, 8, 200), 3, 2, 1),
+               ((1, 35, 35, 64), 3, 1, 1), ((1, 12, 12, 256), 6, 6), ((1, 112, 112, 16), 2, 2),
+               ((1, 17, 17, 160), 5, 1, 2))]
            + [of_one("QLinearGlobalAveragePool", *sizes, channels_last=last) for sizes, last in
               (((1, 64, 56, 56), 0), ((1, 2048, 7, 7), 0), ((1, 24, 56, 56), 0),
                ((1, 960, 7, 7), 0), ((1, 56, 56, 96), 1), ((1, 14, 14, 480), 1),

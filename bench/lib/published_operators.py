@@ -148,6 +148,12 @@ RESIZES = [
        (128, 28, 2, "pytorch_half_pixel"), (32, 64, 2, "half_pixel"), (19, 32, 8, "align_corners"),
        (512, 7, 2, "half_pixel"), (3, 64, 4, "half_pixel"), (64, 56, 2, "align_corners"),
        (256, 8, 4, "pytorch_half_pixel"), (150, 16, 4, "half_pixel"), (48, 14, 8, "half_pixel"))),
+    *((":Resize", [f32(1, s, s, c), "", f"f32c[4]=[1,{f},{f},1]"],
+       {"mode": mode, "coordinate_transformation_mode": "half_pixel",
+        **({"nearest_mode": "floor"} if mode == "nearest" else {})}, 1)
+      for c, s, f, mode in
+      ((64, 32, 2, "linear"), (192, 14, 2, "linear"), (256, 7, 4, "linear"), (96, 16, 4, "linear"),
+       (32, 24, 3, "linear"), (128, 28, 2, "nearest"), (48, 20, 4, "nearest"))),
     *(resize(c, s, f, "cubic", "half_pixel") for c, s, f in
       ((3, 48, 4), (3, 64, 2), (1, 128, 2), (64, 14, 2), (32, 32, 4), (3, 112, 3), (16, 56, 2),
        (128, 16, 2))),

@@ -19,9 +19,9 @@ struct Work {
   double bytes_in = 0;       ///< non-constant operands
   double bytes_weights = 0;  ///< constant operands
   double bytes_out = 0;
-  /// Of loops that take one element, or one block, after the other: how many times a step of about a
-  /// nanosecond. An order of magnitude, to compare kernels of which some are such; 0 where nothing
-  /// says that a kernel is.
+  /// Of loops that take one element, or one block, after the other: how many times a step of about
+  /// a nanosecond. An order of magnitude, to compare kernels of which some are such; 0 where
+  /// nothing says that a kernel is.
   double steps = 0;
   bool complete = true;  ///< false where some dimension or element size is unknown, so that bytes
                          ///< are a lower bound

@@ -14,7 +14,7 @@
 /// (amd64/SconvKernelAvx512F.asm); convolutions in 8 bits always 6 outputs and up to 64 channels,
 /// in steps of 16 (amd64/ConvSymKernelAvx512Core.asm); products of signed bytes, which AVX-512
 /// has no instruction for, a compiled loop (qgemm_kernel_default.cpp) that takes 16 of the sum at a
-/// time and the rest by 4; depthwise convolutions in 8 bits of channels that are no multiple of 16
+/// time and the rest by 4; depthwise convolutions in 8 bits of channels that do not fill registers
 /// a loop over places, 8 channels at a time and the rest one by one (qdwconv_kernelsize.cpp). Which
 /// of them counts for a kernel, and how much, is learned from rows; on other processors they are
 /// hints like others.

@@ -228,13 +228,16 @@ std::optional<Description> describe_pool(const Key& key, bool channels_last) {
   const auto pads = integers(key, "pads");
   const bool padded =
       pads && std::any_of(pads->begin(), pads->end(), [](std::int64_t pad) { return pad != 0; });
+  // What is counted in the padding changes a division.
   Form form(key, {"kernel_shape", "strides", "pads", "dilations", "ceil_mode", "storage_order",
-                  "auto_pad"});
+                  "auto_pad", "count_include_pad"});
   form.types(1);
   if (key.results.size() > 1) form.word("indices");
   if (from->size() > kImage) form.word("volume");
-  // Bytes in the plain layout are compared one by one.
-  if (!channels_last && key.tag("block") == nullptr && bits(key.operand(0)->dtype) == 8)
+  // Bytes in the plain layout are compared one by one, and quantised means are summed so.
+  const bool is_mean = key.op == "QLinearAveragePool";
+  const bool is_plain = !channels_last && key.tag("block") == nullptr;
+  if (is_mean || (is_plain && bits(key.operand(0)->dtype) == 8))
     form.steps(product_of(*to, 0, to->size()) * rows_of_window *
                static_cast<double>(kernel->back()));
   const double planes = from->front() * (channels_last ? from->back() : (*from)[1]);

@@ -39,8 +39,8 @@ struct Permuted {
   double stride = 1;
 };
 
-/// `perm[i]` is the operand's axis that is axis i of the result. std::nullopt if it is no
-/// permutation.
+/// `perm[i]` is the operand's axis that is axis i of the result. std::nullopt if it does
+/// not name each axis once.
 std::optional<Permuted> permuted(const DimSizes& sizes, const std::vector<std::int64_t>& perm);
 
 }  // namespace oplat::ir::ops
