@@ -27,33 +27,18 @@
 #include "app/fit.hpp"
 #include "app/learning.hpp"
 #include "app/measure_models.hpp"
+#include "app/space_candidates.hpp"
 #include "app/table_source.hpp"
 #include "base/files.hpp"
-#include "base/random.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "compat/registry.hpp"
 #include "estimate/sampler.hpp"
 #include "estimate/unseen.hpp"
 #include "formats/format_reader.hpp"
-#include "ir/variation.hpp"
-#include "plan/blocked_layout.hpp"
 
 namespace oplat::app {
 namespace {
 
-/// Kernels of other sizes and forms: so many for each kernel of the space, and no more than this in
-/// all.
-constexpr int kVariations = 5;
-constexpr std::size_t kMaxCandidates = 48'000;
-/// What is asked of a table are kernels that are like those of the space, seldom the same.
-constexpr double kShareOfVariations = 0.6;
-/// A variation takes more or less than what it was drawn from; it counts so many times at most.
-constexpr double kMaxRatio = 4;
-constexpr double kPowerOfFamily = 0.4;
-constexpr double kPowerOfSlice = 0.7;
-/// Standard deviation of ln(size) of a variation.
-constexpr double kSizeSpread = 0.5;
 constexpr std::int64_t kBlocksOfRow = 1;
 /// Until rows tell: of a kernel in its cache states, with opening.
 constexpr double kSecondsOfKernel = 0.25;
@@ -76,176 +61,7 @@ constexpr double kEffortOfError = 0.25;
 constexpr double kShareOfError = 0.05;
 /// A network of which less was measured says little.
 constexpr double kMinMeasured = 0.5;
-/// What an execution outside a network weighs, next to 1 for all networks together.
-constexpr double kWeightOutside = 1e-4;
-/// Channels of blocked layouts that spaces name; other processors group them otherwise.
-constexpr std::int64_t kBlockOfSpaces = 16;
-
-/// What a kernel takes before anything was measured, to weigh kernels by: 50 operations and 10
-/// bytes a ns, and a microsecond.
-double guessed_ns(const ir::Work& work) {
-  return 1000 + std::max(work.flops.value_or(0) / 50, work.bytes() / 10);
-}
-
 double seconds_of(double ns) { return kSecondsOfKernel + kRunsOfKernel * ns * 1e-9; }
-
-/// A space written on one processor is of use on another, whose blocks of a layout differ. False
-/// where nothing is known of those: no model would be planned with such a kernel.
-bool fit_block(ir::Key& key, const table::Device& device) {
-  for (auto& [name, value] : key.tags) {
-    if (name != "block" || value.integer() == nullptr || *value.integer() != kBlockOfSpaces)
-      continue;
-    const auto block = plan::channels_of_block(device.architecture, device.isa);
-    if (!block) return false;
-    value = ir::Value(*block);
-  }
-  return true;
-}
-
-struct Candidates {
-  std::vector<std::string> keys;
-  std::vector<ir::Description> descriptions;
-  std::vector<double> weights;  ///< how much of what will be asked it stands for
-  std::size_t own = 0;          ///< the first so many are the space's, the others are drawn
-  std::vector<std::vector<std::size_t>>
-      groups;  ///< families that have it, or that it is drawn from
-  std::vector<estimate::NetworkOfRows> networks;  ///< by positions of candidates
-  std::size_t families = 0;
-};
-
-class CandidateMaker {
- public:
-  CandidateMaker(const search::KernelSpace& space, const table::Device& device, std::uint64_t seed)
-      : space_(space), device_(device), random_(seed) {}
-
-  Candidates make() {
-    add_kernels();
-    add_networks();
-    weigh_others();
-    add_variations();
-    temper();
-    return std::move(out_);
-  }
-
- private:
-  std::optional<std::size_t> add(const ir::Key& key) {
-    std::string text = ir::print(key);
-    if (const auto at = places_.find(text); at != places_.end()) return at->second;
-    auto description = ir::describe(key, compat::catalogue());
-    if (!description) return std::nullopt;
-    places_.emplace(text, out_.keys.size());
-    out_.keys.push_back(std::move(text));
-    out_.descriptions.push_back(std::move(*description));
-    out_.weights.push_back(0);
-    out_.groups.emplace_back();
-    return out_.keys.size() - 1;
-  }
-
-  void add_kernels() {
-    for (const search::SpaceKernel& kernel : space_.kernels) {
-      auto key = ir::parse(kernel.key);
-      place_of_.emplace_back();
-      if (!key || ir::is_view(*key, compat::catalogue()) || !fit_block(*key, device_)) continue;
-      place_of_.back() = add(*key);
-    }
-  }
-
-  /// Kernels of no network count as the file says.
-  void weigh_others() {
-    for (std::size_t i = 0; i < place_of_.size(); ++i) {
-      if (place_of_[i] && out_.weights[*place_of_[i]] == 0)
-        out_.weights[*place_of_[i]] = kWeightOutside * space_.kernels[i].count;
-    }
-  }
-
-  void add_networks() {
-    std::map<std::string_view, std::size_t> families;
-    for (const search::SpaceNetwork& network : space_.networks) {
-      const std::size_t family = families.emplace(network.family, families.size()).first->second;
-      estimate::NetworkOfRows rows;
-      rows.group = family;
-      double total = 0;
-      for (const auto& [kernel, count] : network.kernels) {
-        if (!place_of_[kernel]) continue;
-        rows.rows.emplace_back(*place_of_[kernel], count);
-        total += count * guessed_ns(out_.descriptions[*place_of_[kernel]].work);
-      }
-      for (const auto& [row, count] : rows.rows) {
-        // Shares of all networks count alike, long ones no more than short ones.
-        out_.weights[row] += count * guessed_ns(out_.descriptions[row].work) / total /
-                             static_cast<double>(space_.networks.size());
-        auto& groups = out_.groups[row];
-        if (std::find(groups.begin(), groups.end(), family) == groups.end())
-          groups.push_back(family);
-      }
-      out_.networks.push_back(std::move(rows));
-    }
-    out_.families = families.size();
-  }
-
-  /// Each shares the weight of what it was drawn from by the time that it will take next to that.
-  void add_variations() {
-    out_.own = out_.keys.size();
-    std::vector<std::vector<std::size_t>> drawn(out_.own);
-    for (int round = 0; round < kVariations; ++round) {
-      for (std::size_t i = 0; i < out_.own && out_.keys.size() < kMaxCandidates; ++i) {
-        const auto key = ir::parse(out_.keys[i]);
-        const auto varied =
-            key ? ir::vary(*key, kSizeSpread, compat::catalogue(), random_) : std::nullopt;
-        if (!varied) continue;
-        const std::size_t before = out_.keys.size();
-        if (add(*varied) != before) continue;
-        out_.groups.back() = out_.groups[i];
-        drawn[i].push_back(before);
-      }
-    }
-    for (std::size_t i = 0; i < out_.own; ++i) {
-      if (drawn[i].empty()) continue;
-      const double share =
-          kShareOfVariations * out_.weights[i] / static_cast<double>(drawn[i].size());
-      for (const std::size_t variation : drawn[i]) {
-        const double ratio =
-            guessed_ns(out_.descriptions[variation].work) / guessed_ns(out_.descriptions[i].work);
-        out_.weights[variation] = share * std::clamp(ratio, 1 / kMaxRatio, kMaxRatio);
-      }
-      out_.weights[i] *= 1 - kShareOfVariations;
-    }
-  }
-
-  /// An operator that hardly any network of the space has is half the time of some other network,
-  /// and so is a form of an operator. So those of a family count as a power of what they are in the
-  /// space's networks, and those of its slices are nearer to each other than they are there.
-  void temper() {
-    struct Sums {
-      double weight = 0;
-      double tempered = 0;  ///< of a family: over its slices
-    };
-    std::unordered_map<std::string_view, Sums> slices;
-    std::unordered_map<std::string_view, Sums> families;
-    for (std::size_t i = 0; i < out_.keys.size(); ++i) {
-      slices[out_.descriptions[i].slice].weight += out_.weights[i];
-      families[ir::family_of(out_.descriptions[i].slice)].weight += out_.weights[i];
-    }
-    for (auto& [slice, sums] : slices) {
-      sums.tempered = std::pow(sums.weight, kPowerOfSlice);
-      families[ir::family_of(slice)].tempered += sums.tempered;
-    }
-    for (std::size_t i = 0; i < out_.keys.size(); ++i) {
-      if (out_.weights[i] == 0) continue;
-      const Sums& slice = slices[out_.descriptions[i].slice];
-      const Sums& family = families[ir::family_of(out_.descriptions[i].slice)];
-      out_.weights[i] *=
-          std::pow(family.weight, kPowerOfFamily) * slice.tempered / family.tempered / slice.weight;
-    }
-  }
-
-  const search::KernelSpace& space_;
-  const table::Device& device_;
-  base::Random random_;
-  Candidates out_;
-  std::unordered_map<std::string, std::size_t> places_;
-  std::vector<std::optional<std::size_t>> place_of_;  ///< of the space's kernels
-};
 
 /// Times of candidates that the table holds: of their least footprint, which is hot.
 class Times {
@@ -308,7 +124,7 @@ class SpaceProfile {
         models_(models),
         table_(table),
         events_(events),
-        candidates_(CandidateMaker(space, session.device, request.campaign.seed).make()),
+        candidates_(make_candidates(space, session.device, request.campaign.seed)),
         times_(table, session) {
     report_.name = space.name;
     report_.kernels = static_cast<std::int64_t>(candidates_.own);
@@ -449,7 +265,13 @@ Result<measure::Summary> SpaceProfile::kernels_of_models(CampaignInParts& campai
 
 Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
   estimate::LearnRequest learn = learn_request({.seed = request_.campaign.seed});
-  estimate::Sampler sampler(candidates_.descriptions, {candidates_.weights, seconds_of}, learn);
+  estimate::Demand demand{candidates_.weights, seconds_of, candidates_.own,
+                          [this](std::span<const double> log_ns) {
+                            std::vector<double> ns;
+                            for (const double log : log_ns) ns.push_back(std::exp(log));
+                            return weights_of(candidates_, ns);
+                          }};
+  estimate::Sampler sampler(candidates_.descriptions, std::move(demand), learn);
   OPLAT_CHECK(tell_known(sampler));
   measure::Summary last;
   double seconds_of_kernel = kSecondsOfKernel;

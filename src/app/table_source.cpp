@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "base/text.hpp"
 #include "compat/paddleslim/codecs.hpp"
 #include "compat/paddleslim/key.hpp"
 #include "compat/registry.hpp"

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <string_view>
 
 #include "estimate/learned/booster.hpp"
@@ -273,6 +274,16 @@ Status Sampler::plan_least_certain(std::size_t count) {
   return {};
 }
 
+void Sampler::weigh_again(const View& view, const Gaussian& smooth) {
+  if (!demand_.weights_by_times) return;
+  std::vector<std::size_t> first(demand_.weighed_by);
+  std::iota(first.begin(), first.end(), std::size_t{0});
+  std::vector<double> log_ns = smooth.means(view.points(first), request_.threads);
+  for (const std::size_t i : first)
+    log_ns[i] = states_[i] == State::Told ? log_ns_[i] : log_ns[i] + view.log_bound[i];
+  demand_.weights = demand_.weights_by_times(log_ns);
+}
+
 /// About what errs more, more is to be told.
 Status Sampler::plan_most_informative(std::size_t count) {
   const View all = view();
@@ -280,6 +291,7 @@ Status Sampler::plan_most_informative(std::size_t count) {
   Gaussian::Options options = smooth_options(request_);
   options.leave_out = true;
   const Gaussian smooth = Gaussian::learn(known, all.u, options);
+  weigh_again(all, smooth);
   std::vector<float> sizes;
   for (std::size_t i = 0; i < all.told.size(); ++i) {
     sizes.push_back(

@@ -16,6 +16,8 @@
 
 namespace oplat::estimate {
 
+class Gaussian;
+
 /// What will be asked of the rows, and what measuring them takes.
 struct Demand {
   /// Of each candidate: how much an error of its time matters; 0 for one that only tells about
@@ -23,6 +25,10 @@ struct Demand {
   std::vector<double> weights;
   /// Seconds that measuring a candidate of so many ns takes, more than 0.
   std::function<double(double ns)> seconds;
+  /// Where the weights depend on times: how many candidates, the first ones, they depend on, and
+  /// the weights of all by ln(ns) of those. Asked in every round, of what was learned by then.
+  std::size_t weighed_by = 0;
+  std::function<std::vector<double>(std::span<const double> log_ns)> weights_by_times = nullptr;
 };
 
 /// Chooses in rounds: at random, every slice first; then, of a small budget, what tells most about
@@ -56,6 +62,8 @@ class Sampler {
   struct View;
   Status plan();
   Status plan_by_demand(std::size_t count);
+  /// By the times that were told, and those that a model says of others.
+  void weigh_again(const View& view, const Gaussian& smooth);
   void plan_at_random(std::size_t count);
   Status plan_most_informative(std::size_t count);
   Status plan_least_certain(std::size_t count);

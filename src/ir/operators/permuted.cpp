@@ -19,16 +19,6 @@ bool in_order(const std::vector<Run>& runs) {
                         [](const Run& a, const Run& b) { return a.first < b.first; });
 }
 
-/// Whether all but one are in order.
-bool is_one_moved(const std::vector<Run>& runs) {
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::vector<Run> others = runs;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    if (in_order(others)) return true;
-  }
-  return false;
-}
-
 bool is_permutation(std::size_t rank, const std::vector<std::int64_t>& perm) {
   if (perm.size() != rank) return false;
   std::vector<bool> seen(rank, false);
@@ -74,8 +64,8 @@ std::optional<Permuted> permuted(const DimSizes& sizes, const std::vector<std::i
   while (end > begin && same(runs[end - 1], operand[end - 1])) --end;
   for (std::size_t i = end; i < runs.size(); ++i) out.behind *= runs[i].length;
 
-  // Of merged axes, one that moves passes over one.
-  if (is_one_moved(runs) && end - begin == 2) {
+  // What one axis passes over stays together, so that it changes places with one run.
+  if (end - begin == 2) {
     out.way = Permuted::Way::AxisMoved;
     for (std::size_t i = 0; i < begin; ++i) out.before *= runs[i].length;
     out.first = operand[begin].length;

@@ -176,6 +176,37 @@ TEST(Sampler, DemandComesFirstAndEachOnce) {
   EXPECT_GE(asked, 15) << "of 20 that are asked for, among 120";
 }
 
+TEST(Sampler, WeightsFollowTheTimesThatWereTold) {
+  // Nothing is known of what matters at first; then the twenty from 50 on do.
+  Demand demand;
+  demand.weights.assign(rows().descriptions.size(), 1);
+  demand.weighed_by = 80;
+  std::vector<std::vector<double>> asked;
+  demand.weights_by_times = [&](std::span<const double> log_ns) {
+    asked.emplace_back(log_ns.begin(), log_ns.end());
+    std::vector<double> weights(rows().descriptions.size(), 0);
+    for (std::size_t i = 50; i < 70; ++i) weights[i] = 1;
+    return weights;
+  };
+  const std::vector<std::size_t> chosen = chosen_by(demand, 60);
+  ASSERT_EQ(asked.size(), 1U) << "in each round but the first";
+  ASSERT_EQ(asked[0].size(), 80U);
+  // Of those told it gets their times, of others what was learned.
+  std::set<std::size_t> told(chosen.begin(), chosen.begin() + 30);
+  for (std::size_t i = 0; i < 80; ++i) {
+    if (told.contains(i)) {
+      EXPECT_EQ(asked[0][i], rows().log_ns[i]) << i;
+    } else {
+      EXPECT_NEAR(asked[0][i], rows().log_ns[i], 1.5) << i;
+    }
+  }
+  const auto is_asked = [](std::size_t i) { return i >= 50 && i < 70; };
+  const auto before = std::count_if(chosen.begin(), chosen.begin() + 30, is_asked);
+  const auto after = std::count_if(chosen.begin() + 30, chosen.end(), is_asked);
+  EXPECT_GE(before + after, 15);
+  EXPECT_GT(after, before);
+}
+
 TEST(Sampler, WhatTakesLongIsMeasuredSeldom) {
   const auto mean_of = [&](const std::vector<std::size_t>& chosen) {
     double sum = 0;
