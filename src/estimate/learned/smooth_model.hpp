@@ -25,8 +25,8 @@ class SmoothModel {
   struct Options {
     Gaussian::Options common;
     /// Rows with which a family gets a process of its own, and of which its kernel is learned.
-    std::size_t min_rows_of_own = 300;
-    std::size_t rows_of_own_kernel = 600;
+    std::size_t min_rows_of_own = 50;
+    std::size_t rows_of_own_kernel = 1200;
     /// As Gaussian::Options::max_exact; several are fitted at once, each in 24 bytes for the square
     /// of its rows.
     std::size_t max_exact_of_own = 3000;
