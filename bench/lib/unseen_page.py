@@ -210,7 +210,7 @@ def page(parts, facts):
         f"(1, 5, 15 minutes). {facts['oplat']}.", "",
         f"`oplat profile --space {facts['space']}`{budget} measured {facts['rows']:,} rows of kernels{took}. {fitted_anew(facts)}"
         f"The models are {len({line.name for part in parts for line in part.lines})} of {len(families)} families of `data/zoo.tsv` that the space holds no network of (`bench/lib/halves.py`: a hash of the "
-        "family's name decides). No estimate is learned from them. On 2026-11-27 the kernels of twenty, and on 2026-11-28 those of twelve more, whose predictions were bad were measured once, to find what was wrong "
+        "family's name decides). No estimate is learned from them. On 2026-11-27 the kernels of twenty, and on 2026-11-28 those of fourteen more, whose predictions were bad were measured once, to find what was wrong "
         "([ADR 0060](../adr/0060-kernels-by-their-loops.md)). *Measured* is `oplat measure`: the median over blocks of their lower quartile, with its own 95 % confidence interval. "
         f"{rounds_of(parts)}*Error* is predicted over measured less one. *Time from*: shares of the predicted time by the estimates' sources.",
     ]
