@@ -26,7 +26,8 @@ struct Demand {
   /// Seconds that measuring a candidate of so many ns takes, more than 0.
   std::function<double(double ns)> seconds;
   /// Where the weights depend on times: how many candidates, the first ones, they depend on, and
-  /// the weights of all by ln(ns) of those. Asked in every round, of what was learned by then.
+  /// the weights of all by ln(ns) of those. Asked in every round but the first, of what was
+  /// learned by then.
   std::size_t weighed_by = 0;
   std::function<std::vector<double>(std::span<const double> log_ns)> weights_by_times = nullptr;
 };

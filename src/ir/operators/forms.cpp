@@ -30,10 +30,9 @@ std::optional<std::vector<std::int64_t>> axes_of(const Key& key) {
   return operand == nullptr ? std::vector<std::int64_t>{} : numbers_of(operand);
 }
 
-/// ir::Work::steps of an element: added to others that are far apart; moved by itself; computed by
-/// a function that has no vectors. Nanoseconds of a Zen 5.
+/// ir::Work::steps of an element: added to others that are far apart; computed by a function that
+/// has no vectors. Nanoseconds of a Zen 5.
 constexpr double kStepsAcross = 0.4;
-constexpr double kStepsOfNumber = 2;
 constexpr std::pair<std::string_view, double> kStepsOfFunctions[] = {
     {"Elu", 1.4}, {"Celu", 1.7}, {"Selu", 1.4},    {"Log", 1.4},
     {"Sin", 1.2}, {"Cos", 1.2},  {"Softplus", 9.4}};
@@ -41,8 +40,6 @@ constexpr std::pair<std::string_view, double> kStepsOfFunctions[] = {
 constexpr double kStepsOfRow = 10;
 constexpr double kStepsOfExponential = 0.15;
 constexpr double kRegister = 16;  ///< floats of AVX-512
-/// Of bytes that are looked up or requantised one by one.
-constexpr double kStepsOfByte = 0.15;
 /// Of a run of elements that meet others of a broadcast operand than the run before.
 constexpr double kStepsOfRun = 6;
 
@@ -276,7 +273,7 @@ std::optional<Description> describe_softmax(const Key& key) {
     const auto moved = permuted(*sizes, perm);
     const bool each = moved && moved->way == Permuted::Way::EachBlock;
     form.word(each ? "each" : "moved");
-    if (each) steps += 2 * kStepsOfNumber * rows * loops->along;
+    if (each) steps += 2 * kStepsOfBlock * rows * loops->along;
   }
   // What fills no register is computed number by number.
   return form.steps(steps)

@@ -17,10 +17,7 @@
 namespace oplat::ir::ops {
 namespace {
 
-/// ir::Work::steps of a block whose place is computed and that is moved by itself: 2.1 to 3.0 ns on
-/// a Zen 5, for numbers and for short blocks.
-constexpr double kStepsOfBlock = 2;
-/// Of a byte that is looked up in a table: 0.17 to 0.2 ns there.
+/// ir::Work::steps of a byte that is looked up in a table: 0.17 to 0.2 ns there.
 constexpr double kStepsOfLookup = 0.2;
 /// Of an element that is taken out with a step: 0.75 ns there.
 constexpr double kStepsOfPick = 0.75;

@@ -21,6 +21,10 @@
 
 namespace oplat::ir::ops {
 
+/// ir::Work::steps of a block whose place is computed and that is moved by itself: 2.1 to 3.0 ns on
+/// a Zen 5, for numbers and for short blocks.
+inline constexpr double kStepsOfBlock = 2;
+
 struct Permuted {
   enum class Way { Copied, AxisMoved, EachBlock };
 
