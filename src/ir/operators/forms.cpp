@@ -207,13 +207,14 @@ std::optional<Description> describe_pool(const Key& key, bool channels_last) {
   // A signal is an image of one row, a volume one of all its rows.
   const std::size_t first = channels_last ? 1 : 2;
   const std::size_t width = first + kernel->size() - 1;
+  const auto stride_list = integers(key, "strides");
   double rows_of_window = 1;
   double strides = 1;  // of the rows
   double strides_across = 1;
   for (std::size_t i = 0; i < kernel->size(); ++i) {
     const double size = static_cast<double>((*kernel)[i]);
-    const auto all = integers(key, "strides");
-    const double stride = all && i < all->size() ? static_cast<double>((*all)[i]) : 1;
+    const double stride =
+        stride_list && i < stride_list->size() ? static_cast<double>((*stride_list)[i]) : 1;
     if (size < 1 || stride < 1) return std::nullopt;
     if (i + 1 == kernel->size()) {
       strides_across = stride;

@@ -153,11 +153,12 @@ std::optional<Description> describe_gather(const Key& key) {
   const auto loops = around(key.operand(0), integer(key, "axis").value_or(0));
   const auto indices = sizes_of(key.operand(1));
   if (!loops || !indices) return std::nullopt;
+  const double count = product_of(*indices, 0, indices->size());
   Form form(key, {"axis"}, Form::Constants::Said);
   return form.types()
-      .steps(kStepsOfBlock * loops->before * product_of(*indices, 0, indices->size()))
+      .steps(kStepsOfBlock * loops->before * count)
       .loop("before", loops->before)
-      .loop("indices", product_of(*indices, 0, indices->size()))
+      .loop("indices", count)
       .loop("behind", loops->behind)
       .loop("axis", loops->along)
       .done();
