@@ -240,22 +240,24 @@ class Page(unittest.TestCase):
                       "5.00 %, a factor of 1.25", "| fp32, 1 thread | proportional to FLOPs | 2 | 75.0 % |", "points, worse |", "| 1 kernel without an estimate |", "measured 70 %, learned 30 %"):
             self.assertIn(words, content)
 
-    def test_two_rounds_are_joined(self):
+    def test_rounds_are_joined(self):
         one = {"latency_ns": 100.0, "ci_ns": [98.0, 102.0], "flags": [], "date": "2026-11-27"}
-        near = {"latency_ns": 103.0, "ci_ns": [101.0, 105.0], "flags": ["under_load"], "date": "2026-11-27"}
-        far = {"latency_ns": 150.0, "ci_ns": [140.0, 160.0], "flags": ["under_load"], "date": "2026-11-27"}
+        other = {"latency_ns": 104.0, "ci_ns": [102.0, 106.0], "flags": ["disturbed"], "date": "2026-11-27"}
+        loaded = {"latency_ns": 150.0, "ci_ns": [140.0, 160.0], "flags": ["under_load"], "date": "2026-11-27"}
         self.assertEqual(unseen_steps.joined([one]), {**one, "rounds": 1})
-        self.assertEqual(unseen_steps.joined([near, one]), {**one, "latency_ns": 101.5, "ci_ns": [99.5, 103.5], "flags": ["under_load"], "rounds": 2})
-        self.assertEqual(unseen_steps.joined([far, one]), {**one, "rounds": 2, "apart": 0.5}, "the machine was disturbed in one of them")
+        self.assertEqual(unseen_steps.joined([one, other]), {**one, "latency_ns": 102.0, "ci_ns": [100.0, 104.0], "flags": ["disturbed"], "rounds": 2, "range": 104.0 / 100.0 - 1})
+        self.assertEqual(unseen_steps.joined([loaded, one]), {**one, "rounds": 2}, "a build ran meanwhile")
+        self.assertEqual(unseen_steps.joined([loaded]), {**loaded, "rounds": 1})
+        self.assertEqual(unseen_steps.joined([other, one, loaded, {**one, "latency_ns": 101.0}])["latency_ns"], 101.0)
 
-    def test_rounds_that_are_apart_are_counted(self):
+    def test_what_rounds_say_of_each_other(self):
         def line(**measured):
             return unseen_page.Line("a", "a", {"latency_ns": 1e6, "ci_ns": [9e5, 1.1e6], **measured}, {}, {})
 
         self.assertEqual(unseen_page.rounds_of([unseen_page.Part(SETTINGS[0], [line()])]), "")
-        said = unseen_page.rounds_of([unseen_page.Part(SETTINGS[0], [line(rounds=2), line(rounds=2, apart=0.5), line(rounds=2, apart=0.1)])])
-        self.assertIn("Of 3 such times each was taken twice", said)
-        self.assertIn("(2 times, by 30.0 % in the median, 50.0 % at most)", said)
+        said = unseen_page.rounds_of([unseen_page.Part(SETTINGS[0], [line(rounds=2), line(rounds=2, range=0.5), line(rounds=2, range=0.1)])])
+        self.assertIn("3 such times were taken 2 times", said)
+        self.assertIn("by 30.0 % in the median, by 50.0 % at most", said)
 
     def test_a_fit_by_another_commit_is_said(self):
         facts = {"measured_by": ["0123456789ab"], "oplat": "oplat 0.1.0 (commit 0123456789ab, Release)"}
@@ -440,7 +442,7 @@ class Unseen(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
             options = argparse.Namespace(oplat="", settings=["fp32", "fp32-2t"], networks=["lenet", "kws_lstm_128"], table=folder / "t.oplat", whole=folder / "w.oplat", short=None, full=None,
-                                         space="general-cpu", budget="30m", short_budget="5m", summary=None, within=60, skip_measuring=False, out=folder / "unseen.md")
+                                         space="general-cpu", budget="30m", short_budget="5m", summary=None, within=60, rounds=2, skip_measuring=False, out=folder / "unseen.md")
             kept = unseen.Oplat, unseen.require_files
             unseen.Oplat, unseen.require_files = FakeOplat, lambda networks: None
             try:
@@ -452,11 +454,11 @@ class Unseen(unittest.TestCase):
             finally:
                 unseen.Oplat, unseen.require_files = kept
             page = (folder / "unseen.md").read_text(encoding="utf-8")
-        self.assertEqual([call[0] for call in first], ["profile"] * 2 + ["measure"] * 8 + ["predict"] * 2)
+        self.assertEqual([call[0] for call in first], ["measure"] * 4 + ["profile"] * 2 + ["measure"] * 4 + ["predict"] * 2, "rows between the rounds")
         measured = [(Path(call[1]).stem, Path(call[3]).name, call[7]) for call in first if call[0] == "measure"]
         once = [("lenet", "1"), ("kws_lstm_128", "1"), ("lenet", "2"), ("kws_lstm_128", "2")]
         self.assertEqual(measured, [(name, table, threads) for table in ("w.oplat", "w-2.oplat") for name, threads in once], "two rounds, the second after all of the first")
-        self.assertEqual(first[0][:7], ("profile", "--space", "general-cpu", "--runtime", "onnxruntime", "--threads", "1"))
+        self.assertEqual(first[4][:7], ("profile", "--space", "general-cpu", "--runtime", "onnxruntime", "--threads", "1"))
         self.assertEqual(again, [], "measured and predicted already")
         for words in ("| within 5 %, fp32, 1 thread, 2 models | 50.0 % |", "| MAPE, fp32, 1 thread, 1 of 2 models | 3.00 % | <= 3.5 % | met |", "2.50 %, a factor of 0.83 | 1/1.5 to 1.5 | met",
                       "| kws_lstm_128 | - |", "`oplat profile --space general-cpu`, 30m for each number of threads, measured 9 rows of kernels in 29.8 min"):

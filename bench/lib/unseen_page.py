@@ -190,14 +190,16 @@ def fitted_anew(facts):
 
 
 def rounds_of(parts):
-    """What the two rounds of measuring say of each other; nothing of models of one round."""
-    twice = [line.measured for part in parts for line in part.lines if line.measured.get("rounds", 1) > 1]
-    if not twice:
+    """What the rounds of measuring say of each other; nothing of models of one round."""
+    measured = [line.measured for part in parts for line in part.lines]
+    often = [one for one in measured if one.get("rounds", 1) > 1]
+    if not often:
         return ""
-    apart = [measured["apart"] for measured in twice if "apart" in measured]
-    said = f"{text.percent(statistics.median(apart))} in the median, {text.percent(max(apart))} at most" if apart else ""
-    return (f"Of {len(twice)} such times each was taken twice, in rounds over all models: their mean counts, or the shorter one where their intervals are apart "
-            f"({len(apart)} times{', by ' + said if said else ''}), since what else runs on a machine only makes a model longer. ")
+    ranges = [one["range"] for one in often if "range" in one]
+    apart = (f" The longest of a model is above its shortest by {text.percent(statistics.median(ranges))} in the median, by {text.percent(max(ranges))} at most."
+             if ranges else "")
+    return (f"{len(often)} such times were taken {max(one['rounds'] for one in often)} times, in rounds over all models: the median counts, of those not under load where there are any."
+            f"{apart} ")
 
 
 def page(parts, facts):
@@ -210,7 +212,7 @@ def page(parts, facts):
         f"(1, 5, 15 minutes). {facts['oplat']}.", "",
         f"`oplat profile --space {facts['space']}`{budget} measured {facts['rows']:,} rows of kernels{took}. {fitted_anew(facts)}"
         f"The models are {len({line.name for part in parts for line in part.lines})} of {len(families)} families of `data/zoo.tsv` that the space holds no network of (`bench/lib/halves.py`: a hash of the "
-        "family's name decides). No estimate is learned from them. On 2026-11-27 the kernels of twenty, and on 2026-11-28 those of fourteen more, whose predictions were bad were measured once, to find what was wrong "
+        "family's name decides). No estimate is learned from them. On 2026-11-27 the kernels of twenty, and on 2026-11-28 those of up to thirty-one more, whose predictions were bad were measured once, to find what was wrong "
         "([ADR 0060](../adr/0060-kernels-by-their-loops.md)). *Measured* is `oplat measure`: the median over blocks of their lower quartile, with its own 95 % confidence interval. "
         f"{rounds_of(parts)}*Error* is predicted over measured less one. *Time from*: shares of the predicted time by the estimates' sources.",
     ]

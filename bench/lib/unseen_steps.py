@@ -13,7 +13,6 @@ from lib.settings import networks_of, zoo
 
 SETS = ("demo", "zoo", "wide")
 MIN_SECONDS, MAX_SECONDS = 4, 60  # for a model end to end, each time
-ROUNDS = 2
 
 
 def reported_networks(names):
@@ -41,14 +40,16 @@ def profile_space(oplat, store, table, budget, threads, options):
     store.save()
 
 
-def measure(oplat, store, settings, networks, options):
-    """Times each network end to end, twice, into tables of their own: what else the machine did
-    for some minutes then meets one of the two. Within a time for all, each call gets an equal share
-    of what is left."""
-    todo = [(number, setting, network) for number in range(ROUNDS) for setting in settings
+def measure(oplat, store, settings, networks, options, rounds):
+    """Times each network end to end, in rounds over all of them up to `rounds`, into tables of
+    their own: what else the machine did for some minutes then meets one of the rounds. Within a
+    time for all rounds that are wanted, each call gets an equal share of what is left."""
+    todo = [(number, setting, network) for number in range(options.rounds) for setting in settings
             for network in networks_of(setting, networks)
             if number >= len(store.section("rounds", setting.name).get(network.name, []))]
     for at, (number, setting, network) in enumerate(todo):
+        if number >= rounds:
+            break
         share = MAX_SECONDS
         if options.within:
             share = (60 * options.within - seconds_of(store)) / (len(todo) - at)
@@ -62,9 +63,9 @@ def measure(oplat, store, settings, networks, options):
             say(f"   {error}")
             found = []
         if found:
-            rounds = store.section("rounds", setting.name).setdefault(network.name, [])
-            rounds.append({"latency_ns": found[0]["latency_ns"], "ci_ns": found[0]["ci_ns"], "flags": found[0]["flags"], "date": text.today(), "load": text.load()})
-            store.section("whole", setting.name)[network.name] = joined(rounds)
+            kept = store.section("rounds", setting.name).setdefault(network.name, [])
+            kept.append({"latency_ns": found[0]["latency_ns"], "ci_ns": found[0]["ci_ns"], "flags": found[0]["flags"], "date": text.today(), "load": text.load()})
+            store.section("whole", setting.name)[network.name] = joined(kept)
             store.save()
 
 
@@ -73,14 +74,14 @@ def table_of_round(whole, number):
 
 
 def joined(rounds):
-    """One time of a model from its rounds, each with latency_ns, ci_ns and flags: their mean, or
-    the shortest where their intervals are apart, since what else runs only makes it longer."""
-    shortest = min(rounds, key=lambda one: one["latency_ns"])
-    apart = max(one["ci_ns"][0] for one in rounds) > min(one["ci_ns"][1] for one in rounds)
-    if apart:
-        return {**shortest, "rounds": len(rounds), "apart": max(one["latency_ns"] for one in rounds) / shortest["latency_ns"] - 1}
-    mean = {"latency_ns": statistics.mean(one["latency_ns"] for one in rounds), "ci_ns": [statistics.mean(one["ci_ns"][end] for one in rounds) for end in (0, 1)]}
-    return {**shortest, **mean, "rounds": len(rounds), "flags": sorted({flag for one in rounds for flag in one["flags"]})}
+    """One time of a model from its rounds, each with latency_ns, ci_ns and flags: the median of
+    those that were not under load, or of all if none was quiet, since rows are of any moment, too.
+    `range`: how far the longest is above the shortest."""
+    quiet = [one for one in rounds if "under_load" not in one["flags"]] or rounds
+    times = [one["latency_ns"] for one in quiet]
+    joint = {**quiet[0], "latency_ns": statistics.median(times), "ci_ns": [statistics.median(one["ci_ns"][end] for one in quiet) for end in (0, 1)],
+             "flags": sorted({flag for one in quiet for flag in one["flags"]}), "rounds": len(rounds)}
+    return {**joint, "range": max(times) / min(times) - 1} if len(quiet) > 1 else joint
 
 
 def seconds_of(store):

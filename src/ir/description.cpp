@@ -9,6 +9,7 @@
 
 #include "ir/catalogue.hpp"
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/convolution_description.hpp"
 
 namespace oplat::ir {
 namespace {
@@ -103,10 +104,11 @@ struct ActivationCost {
   double cost;
 };
 /// Next to Clip, which takes 0.10 ns an element: from depthwise convolutions of one size with each
-/// of them (ONNX Runtime 1.31.1, one core of a Zen 4, 2026-11-27). Relu is part of the store.
-constexpr ActivationCost kActivationCosts[] = {{"Clip", 1},        {"LeakyRelu", 1.2},
-                                               {"HardSwish", 1.5}, {"HardSigmoid", 2.2},
-                                               {"Sigmoid", 2.6},   {"Tanh", 3.2}};
+/// of them (ONNX Runtime 1.31.1, one core of a Zen 4, 2026-11-27); Elu and Selu from products of a
+/// Zen 5 (2026-11-28). Relu is part of the store.
+constexpr ActivationCost kActivationCosts[] = {
+    {"Clip", 1},      {"LeakyRelu", 1.2}, {"HardSwish", 1.5}, {"HardSigmoid", 2.2},
+    {"Sigmoid", 2.6}, {"Tanh", 3.2},      {"Elu", 14},        {"Selu", 14}};
 
 double activation_cost_of(const Key& key) {
   for (const ActivationCost& one : kActivationCosts) {
@@ -114,6 +116,18 @@ double activation_cost_of(const Key& key) {
       return one.cost * ops::elements(key.result(0)).value_or(0);
   }
   return 0;
+}
+
+Factors factors_of(const Key& key) {
+  const auto is = [&](std::size_t operand, Dtype type) {
+    const TensorEntry* tensor = key.operand(operand);
+    return tensor != nullptr && tensor->dtype == type;
+  };
+  if (is(0, Dtype::I8)) return Factors::SignedBytes;
+  // Weights of a few bits are stored in bytes and multiplied as floats.
+  const bool packed = ops::integer(key, "K").has_value();
+  const bool bytes = is(0, Dtype::U8) || (!packed && (is(1, Dtype::U8) || is(1, Dtype::I8)));
+  return bytes ? Factors::Bytes : Factors::Wide;
 }
 
 std::optional<Description> describe_as_said(const Key& key, const Catalogue& catalogue) {
@@ -133,6 +147,10 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
   description->work.steps = std::isfinite(steps) ? steps : 0;
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {
     description->contraction = info->contraction(key);
+  }
+  if (description->contraction) {
+    description->factors = factors_of(key);
+    description->windows = ops::windows_of(key, *description->contraction, description->factors);
   }
   if (description->contraction && description->work.flops)
     *description->work.flops *= description->contraction->share_inside;

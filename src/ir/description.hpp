@@ -2,6 +2,7 @@
 /// Description: a key as a point in a space of numbers, which is what estimators learn from.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,28 @@ struct Contraction {
   /// Of the products that a window of [kernel_h, kernel_w] has, those that are computed; less than
   /// 1 where a runtime passes over the padding.
   double share_inside = 1;
+  /// Of a row's windows, those that reach out of the image, where a runtime computes them one by
+  /// one and others several at once.
+  double share_at_edges = 0;
+  /// Each group has one channel and one filter, and there are several.
+  [[nodiscard]] bool is_depthwise() const { return in_c == 1 && out_c == 1 && groups > 1; }
+};
+
+/// What is multiplied, where processors have other instructions for it: bytes at a rate of their
+/// own, and for signed ones on the left side there may be no kernels but general ones, which pack
+/// the weights anew in each call.
+enum class Factors : std::uint8_t { Wide, Bytes, SignedBytes };
+
+/// What ONNX Runtime does around products that it does not block.
+struct Windows {
+  double calls = 0;  ///< products that are computed one after the other
+  /// Of bytes: how often the channels of a group are copied, or looked up, for one place of a
+  /// window. 0 where the image is multiplied as it lies.
+  double gathered = 0;
+  /// Of floats that are not blocked: elements that are copied so that a window is a column.
+  double unfolded = 0;
+  /// Of transposed ones: elements of columns that are added to the result.
+  double folded = 0;
 };
 
 /// Keys of one slice differ in their numbers alone, so that interpolation between them has a
@@ -43,6 +66,8 @@ struct Description {
   /// What is executed: `flops` without the products with padding that are passed over.
   Work work;
   std::optional<Contraction> contraction;
+  Factors factors = Factors::Wide;  ///< of the contraction
+  Windows windows;                  ///< likewise
   /// Bytes between neighbours where an operand is walked across its rows; 0 where all are walked in
   /// order.
   double stride_bytes = 0;

@@ -79,8 +79,9 @@ base::Interval reached_by(const Prediction& prediction, double total_ns) {
 }  // namespace
 
 double Composition::sd_log_of(double total_ns, const SumParts& parts) const {
-  if (!(total_ns > 0)) return sd_log;
-  return std::sqrt(sd_log * sd_log + covariance.variance_ns2(parts) / (total_ns * total_ns));
+  const double own = std::hypot(sd_log, moment_sd_log);
+  if (!(total_ns > 0)) return own;
+  return std::sqrt(own * own + covariance.variance_ns2(parts) / (total_ns * total_ns));
 }
 
 void KernelTimes::add(const KernelPrediction& kernel, const Composition& composition) {
@@ -143,6 +144,7 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     composition.fitted = true;
     composition.calibration_models = static_cast<std::int64_t>(fit.scores.size());
     composition.sd_log = fit.sd_log;
+    composition.moment_sd_log = fit.moment_sd_log;
     composition.covariance = fit.covariance;
     composition.correlations.measured = fit.measured_correlation;
     composition.scores = fit.scores;

@@ -126,6 +126,7 @@ std::string encode(const CompositionFit& fit) {
                      {"scale_int8", fit.scale_int8},
                      {"curve", curve},
                      {"sd_log", fit.sd_log},
+                     {"moment_sd_log", fit.moment_sd_log},
                      {"covariance", fit.covariance.lower},
                      {"measured_correlation", fit.measured_correlation},
                      {"scores", fit.scores},
@@ -157,6 +158,8 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   fit.scale_int8 =
       steps_back < 4 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
   fit.sd_log = reader.number(json, "sd_log", 0, kMaxSpread);
+  if (json.contains("moment_sd_log"))
+    fit.moment_sd_log = reader.number(json, "moment_sd_log", 0, kMaxSpread);
   fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
   if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {
     fit.curve.emplace();

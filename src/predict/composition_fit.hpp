@@ -29,6 +29,10 @@ struct CompositionFit {
   double scale_int8 = 1;  ///< the same of kernels with 8-bit tensors
   std::optional<estimate::ReuseCurve> curve;
   double sd_log = kCompositionSd;
+  /// How far apart blocks of one model are, in the median of the models, as a standard deviation: a
+  /// model that is timed at one moment meets the machine of that moment (docs/adr/0080). 0 in fits
+  /// of earlier versions, and where no model has three blocks.
+  double moment_sd_log = 0;
   /// of the coefficients; 0 in fits of former formats, whose many models left little of it
   CoefficientCovariance covariance = {};
   double measured_correlation = kMeasuredCorrelation;

@@ -58,6 +58,9 @@ constexpr double kSameWeights = 1.01;
 /// Models that a message names.
 constexpr std::size_t kMaxNamed = 5;
 
+/// Two blocks say little of how far apart blocks are.
+constexpr std::int64_t kMinBlocksOfAMoment = 3;
+
 struct Curve {
   std::optional<estimate::ReuseCurve> curve;
   double place = 0;  ///< of the ramp out of the last level, in standard deviations
@@ -172,6 +175,8 @@ class Fitting {
   /// The most probable curve, with the ends of the interval of its place.
   [[nodiscard]] std::optional<estimate::ReuseCurve> curve_of(const Fitted& fitted) const;
   /// Correlation, spread and scores from errors of models that were each left out.
+  /// CompositionFit::moment_sd_log, of all models.
+  [[nodiscard]] double moment_sd_log() const;
   [[nodiscard]] CompositionFit calibrated(const Fitted& fitted,
                                           const std::vector<ErrorTerm>& errors) const;
   [[nodiscard]] std::vector<ErrorTerm> errors_left_out(
@@ -402,6 +407,7 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   fit.covariance = fitted.best().covariance;
   fit.curve = curve_of(fitted);
   fit.sd_log = spread.sd_log;
+  fit.moment_sd_log = moment_sd_log();
   fit.measured_correlation = spread.measured_correlation;
   for (const ErrorTerm& error : errors) {
     // The score of a model that is hardly known says how well it was measured.
@@ -413,6 +419,14 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   if (fit.scores.empty()) fit.sd_log = std::max(fit.sd_log, kCompositionSd);
   std::sort(fit.scores.begin(), fit.scores.end());
   return fit;
+}
+
+double Fitting::moment_sd_log() const {
+  std::vector<double> spreads;
+  for (const FitCandidate& model : models_) {
+    if (model.measured.blocks >= kMinBlocksOfAMoment) spreads.push_back(model.measured.sd_log);
+  }
+  return base::median(spreads).value_or(0);
 }
 
 std::set<std::string> Fitting::groups_of(std::size_t fold) const {
@@ -439,7 +453,9 @@ Result<LeftOutModel> Fitting::left_out(const FitCandidate& model, const Without&
   left.group = model.group_name;
   left.measured = model.measured;
   left.predicted_ns = model.measured.median_ns / std::exp(error.log_error);
-  left.sd_log = std::sqrt(error.variance(composition.measured_correlation, composition.sd_log));
+  left.sd_log =
+      std::hypot(std::sqrt(error.variance(composition.measured_correlation, composition.sd_log)),
+                 composition.moment_sd_log);
   const Calibration calibration{static_cast<std::int64_t>(composition.scores.size()),
                                 composition.scores};
   OPLAT_TRY(bounds, interval(left.predicted_ns, left.sd_log, request_.level, calibration));

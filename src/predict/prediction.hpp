@@ -90,6 +90,7 @@ struct Composition {
   bool left_out = false;  ///< not fitted because the only model measured is the one predicted
   std::int64_t calibration_models = 0;
   double sd_log = kCompositionSd;         ///< see also sd_log_of()
+  double moment_sd_log = 0;               ///< see CompositionFit
   CoefficientCovariance covariance = {};  ///< of the coefficients, as far as they are unsure
   Correlations correlations;
   std::vector<double> scores;  ///< of the calibration models; see CompositionFit
@@ -97,9 +98,9 @@ struct Composition {
   [[nodiscard]] double scale_of(std::string_view key) const {
     return scale == scale_int8 || !ir::has_int8_tensor(key) ? scale : scale_int8;
   }
-  /// Spread of the composition of such a sum in `total_ns`: sd_log, and what is not known of the
-  /// coefficients. Of imported tables, which hold no empty call, a warning says that nothing is
-  /// known of the call at all.
+  /// Spread of the composition of such a sum in `total_ns`: sd_log, that of moments, and what is
+  /// not known of the coefficients. Of imported tables, which hold no empty call, a warning says
+  /// that nothing is known of the call at all.
   [[nodiscard]] double sd_log_of(double total_ns, const SumParts& parts) const;
   /// What a model takes beyond the sum of its kernels, each by itself.
   [[nodiscard]] double overhead_ns(const KernelTimes& kernels) const {

@@ -90,7 +90,7 @@ void loop_features(const ir::Description& description, std::span<float> out) {
     return;
   }
   const ir::Contraction& p = *description.contraction;
-  const bool is_depthwise = p.in_c == 1 && p.out_c == 1 && p.groups > 1;
+  const bool is_depthwise = p.is_depthwise();
   const double channels = is_depthwise ? p.groups : p.out_c;
   const double together = is_depthwise ? 1 : 4;
   const double rows = p.batch * p.out_h * p.out_w;

@@ -17,23 +17,54 @@ constexpr double kPower = 1.25;
 /// Times are weighed by what the round before made of them: the error's weight is 1 / (time *
 /// fitted), which favours neither too short nor too long answers.
 constexpr int kRounds = 12;
-/// Ten unknowns settle long before.
+/// A dozen unknowns settle long before.
 constexpr int kSweeps = 2000;
 /// A row that a round explains by nothing must not weigh infinitely in the next.
 constexpr double kMinShare = 1e-3;
+
+/// Which of the rates its operations have.
+ReferencePart rate_of(const ir::Description& description) {
+  const bool depthwise = description.contraction && description.contraction->is_depthwise();
+  switch (description.factors) {
+    case ir::Factors::Wide:
+      break;
+    case ir::Factors::Bytes:
+      return depthwise ? kFlopsOfDepthwiseBytes : kFlopsOfBytes;
+    case ir::Factors::SignedBytes:
+      return depthwise ? kFlopsOfDepthwiseBytes : kFlopsOfSignedBytes;
+  }
+  return depthwise ? kFlopsOfDepthwise : kFlops;
+}
 
 /// To the power at which parts add up.
 Parts parts_of(const ir::Description& description) {
   const ir::Work& work = description.work;
   Parts parts{};
   parts[kLaunch] = 1;
-  parts[kFlops] = work.flops.value_or(0);
+  const double flops = work.flops.value_or(0);
+  const ReferencePart rate = rate_of(description);
+  parts[rate] = flops;
   parts[kBytesIn] = work.bytes_in;
   parts[kBytesOut] = work.bytes_out;
   parts[kBytesWeights] = work.bytes_weights;
   if (const auto& product = description.contraction) {
-    parts[kSumLength] = product->in_c * product->kernel_h * product->kernel_w;
-    parts[kHalfFilled] = std::sqrt(parts[kFlops] * parts[kSumLength]);
+    const double sum_length = product->in_c * product->kernel_h * product->kernel_w;
+    if (description.factors == ir::Factors::Wide) {
+      const double at_edges = product->share_at_edges * flops;
+      parts[rate] -= at_edges;
+      parts[rate == kFlops ? kFlopsAtEdges : kFlopsOfDepthwiseAtEdges] = at_edges;
+      parts[kSumLength] = sum_length;
+      parts[kHalfFilled] = std::sqrt(flops * sum_length);
+    } else {
+      const double rows = product->batch * product->out_h * product->out_w;
+      parts[kResultsOfBytes] = product->groups * rows * product->out_c;
+    }
+    parts[kCalls] = description.windows.calls;
+    parts[kGathered] = description.windows.gathered;
+    parts[kUnfolded] = description.windows.unfolded;
+    parts[kFolded] = description.windows.folded;
+    if (rate == kFlopsOfSignedBytes)
+      parts[kSignedWeights] = product->groups * sum_length * product->out_c;
   }
   if (description.state > 0) parts[kWeightsFromLast] = work.bytes_weights;
   if (description.state > 1 && work.bytes_weights > 0) {
@@ -41,7 +72,7 @@ Parts parts_of(const ir::Description& description) {
     parts[kColdLaunch] = 1;
   }
   parts[kActivation] = description.activation_cost;
-  for (double& part : parts) part = std::pow(std::max(0.0, part), kPower);
+  for (double& part : parts) part = part > 0 ? std::pow(part, kPower) : 0;
   return parts;
 }
 
@@ -84,7 +115,20 @@ bool Reference::learned() const {
 }
 
 double Reference::ns(const ir::Description& description) const {
-  const Parts parts = parts_of(description);
+  Parts parts = parts_of(description);
+  // What no row told a rate of is taken for the next that is known.
+  const auto taken_for = [&](ReferencePart from, ReferencePart to) {
+    if (ns_per_unit[from] > 0 || !(parts[from] > 0)) return;
+    const double both = std::pow(parts[to], 1 / kPower) + std::pow(parts[from], 1 / kPower);
+    parts[to] = std::pow(both, kPower);
+    parts[from] = 0;
+  };
+  taken_for(kFlopsAtEdges, kFlops);
+  taken_for(kFlopsOfDepthwiseAtEdges, kFlopsOfDepthwise);
+  if (!(ns_per_unit[kSignedWeights] > 0)) taken_for(kFlopsOfSignedBytes, kFlopsOfBytes);
+  taken_for(kFlopsOfDepthwiseBytes, kFlopsOfDepthwise);
+  taken_for(kFlopsOfDepthwise, kFlops);
+  taken_for(kFlopsOfBytes, kFlops);
   double sum = 0;
   for (std::size_t i = 0; i < kReferenceParts; ++i) {
     if (ns_per_unit[i] > 0) sum += std::pow(ns_per_unit[i], kPower) * parts[i];

@@ -19,7 +19,7 @@ namespace oplat::estimate {
 /// Weights that are not in the core's own cache cost more a byte; from memory they cost still more,
 /// and the first of them are waited for (docs/adr/0063). A fused activation is a pass over the
 /// result, which a depthwise convolution feels and a product of many channels hardly
-/// (docs/adr/0067).
+/// (docs/adr/0067). docs/adr/0079 has the rest.
 enum ReferencePart : std::size_t {
   kLaunch,
   kFlops,
@@ -32,6 +32,20 @@ enum ReferencePart : std::size_t {
   kWeightsFromMemory,  ///< out of every cache; kWeightsFromLast counts, too
   kColdLaunch,         ///< 1 if there are such
   kActivation,         ///< ir::Description::activation_cost
+  /// Operations that are not among kFlops: of windows at edges (ir::Contraction), of sums within
+  /// one channel, inside and at edges, of bytes, signed and not, and within one channel.
+  kFlopsAtEdges,
+  kFlopsOfDepthwise,
+  kFlopsOfDepthwiseAtEdges,
+  kFlopsOfBytes,
+  kFlopsOfSignedBytes,
+  kFlopsOfDepthwiseBytes,
+  kSignedWeights,   ///< of ir::Factors::SignedBytes, which are packed in each call
+  kResultsOfBytes,  ///< sums of bytes, which become bytes
+  kCalls,           ///< ir::Windows, as the next three
+  kGathered,
+  kUnfolded,
+  kFolded,
   kReferenceParts
 };
 
@@ -42,7 +56,9 @@ struct Reference {
   bool of_all_work = false;
   [[nodiscard]] bool learned() const;
   /// (sum of part^p)^(1/p) with p = 5/4: parts overlap, but less than perfectly, which would be
-  /// their maximum. ns; 0 where no part counts.
+  /// their maximum. ns; 0 where no part counts. Work of which no row told a rate has that of its
+  /// next of kin: edges that of the inside, signed bytes that of bytes, sums within a channel that
+  /// of all, bytes that of floats.
   [[nodiscard]] double ns(const ir::Description& description) const;
 };
 

@@ -55,6 +55,16 @@ double places_inside(double size, double results, double kernel, double stride, 
   return std::max(kMinInside * kernel, inside / results);
 }
 
+/// Share of the results along a side whose window reaches out of the operand.
+double share_at_edges(double size, double results, double kernel, double stride, double dilation,
+                      double pad) {
+  if (stride < 1 || dilation < 1) return 0;
+  const double reach = (kernel - 1) * dilation;
+  const double first = std::max(0.0, std::ceil(pad / stride));
+  const double last = std::min(results - 1, std::floor((size - 1 - reach + pad) / stride));
+  return 1 - std::clamp((last - first + 1) / results, 0.0, 1.0);
+}
+
 /// Everything about the key that the numbers leave out.
 std::string slice_of(const Key& key, std::string_view kind, std::size_t bias) {
   std::string slice = key.domain + ":" + key.op + " " + std::string(kind);
@@ -192,8 +202,63 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
         places_inside(in_h, out_h, kernel_h, stride.height, dilation.height, before.height) *
         places_inside(in_w, out_w, kernel_w, stride.width, dilation.width, before.width) /
         (kernel_h * kernel_w);
+    d.contraction->share_at_edges =
+        share_at_edges(in_w, out_w, kernel_w, stride.width, dilation.width, before.width);
   }
   return d;
+}
+
+std::optional<Contraction> contraction_of_spread(const Key& key) {
+  const TensorEntry* image = key.operand(0);
+  const TensorEntry* weights = key.operand(1);
+  const auto dimensions = rank(image);
+  const auto group = static_cast<double>(integer(key, "group").value_or(1));
+  const auto all = elements(image);
+  const auto all_weights = elements(weights);
+  const auto batch = dim(image, 0);
+  const auto channels = dim(image, 1);
+  const auto width = dim(image, -1);
+  if (!dimensions || *dimensions < 3 || !all || !all_weights || !batch || !channels || !width)
+    return std::nullopt;
+  if (!(*all >= 1) || !(*all_weights >= 1) || group < 1) return std::nullopt;
+  const auto in_c = static_cast<double>(*channels);
+  const auto count = static_cast<double>(*batch);
+  const auto out_w = static_cast<double>(*width);
+  Contraction product;
+  product.groups = group;
+  product.batch = count;
+  product.in_c = std::max(1.0, in_c / group);
+  product.out_c = *all_weights / in_c;
+  product.out_h = *all / (count * in_c * out_w);
+  product.out_w = out_w;
+  return product;
+}
+
+/// QLinearConv (core/providers/cpu/quantization/qlinearconv.cc) copies windows place by place for
+/// each group, or finds the places by a list, depthwise always by the list. MlasConv (mlas/lib/
+/// convolve.cpp) copies a window's elements, ConvTranspose
+/// (core/providers/cpu/nn/conv_transpose.cc) adds its columns up.
+Windows windows_of(const Key& key, const Contraction& product, Factors factors) {
+  Windows windows;
+  const bool is_onnx = key.domain.empty() || key.domain == kContrib;
+  if (!is_onnx) return windows;
+  const bool by_list = factors != Factors::Wide && product.is_depthwise();
+  windows.calls = by_list ? 0 : product.groups * product.batch;
+  if (key.op.find("Conv") == std::string::npos) return windows;
+  const double places = product.kernel_h * product.kernel_w;
+  const double results = product.batch * product.out_h * product.out_w;
+  if (key.op.find("Transpose") != std::string::npos) {
+    windows.folded = product.groups * results * product.out_c;
+    return windows;
+  }
+  const bool is_plain = places == 1 && product.stride == 1;
+  if (factors == Factors::Wide)
+    windows.unfolded = is_plain ? 0 : product.groups * results * product.in_c * places;
+  else if (by_list)
+    windows.gathered = results * places;
+  else
+    windows.gathered = is_plain && product.groups == 1 ? 0 : product.groups * results * places;
+  return windows;
 }
 
 }  // namespace oplat::ir::ops

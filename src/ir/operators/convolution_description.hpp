@@ -40,4 +40,11 @@ std::optional<double> flops_per_spread(const Key& key) {
 std::optional<Description> describe_convolution(const Key& key, std::size_t weights,
                                                 bool channels_last, bool filters_last = false);
 
+/// A transposed convolution as the product of its places with its filters; weights are operand 1,
+/// [C, M/group, spatial...]. std::nullopt if a size is unknown or none.
+std::optional<Contraction> contraction_of_spread(const Key& key);
+
+/// Of a convolution or product of ONNX Runtime; nothing of other systems' operators.
+Windows windows_of(const Key& key, const Contraction& product, Factors factors);
+
 }  // namespace oplat::ir::ops

@@ -356,6 +356,31 @@ TEST(Description, ARecurrentLayerIsItsStepsAndSizes) {
             plain->slice);
 }
 
+// Each element of a sequence reads the weights of the hidden state anew; how many sequences there
+// are and how long what comes in is, the products say.
+TEST(Description, ARecurrentLayerReadsItsWeightsAtEachStep) {
+  const auto steps = [](std::string_view x, std::string_view type, std::string_view directions) {
+    return described(
+               fmt::format("GRU/14{{activations=[Sigmoid,Tanh],direction=forward,"
+                           "hidden_size=256,linear_before_reset=1}}({0}[{1}],{0}c[{2},768,{3}],"
+                           "{0}c[{2},768,256])->({0}[100,{2},1,256],-)",
+                           type, x, directions, x.substr(x.rfind(',') + 1)))
+        ->work.steps;
+  };
+  constexpr double kOneDirection = 100.0 * 768 * 256 * 4 / 110;
+  EXPECT_EQ(steps("100,1,512", "f32", "1"), kOneDirection);
+  EXPECT_EQ(steps("100,8,64", "f32", "1"), kOneDirection);
+  EXPECT_EQ(steps("100,1,512", "f32", "2"), 2 * kOneDirection);
+  EXPECT_EQ(steps("100,1,512", "f16", "1"), kOneDirection / 2);
+}
+
+TEST(Description, EachResultOfASplitIsMade) {
+  EXPECT_EQ(
+      described("Split/13{axis=1}(f32[1,3],i64c[3]=1)->(f32[1,1],f32[1,1],f32[1,1])")->work.steps,
+      3 * 140);
+  EXPECT_EQ(described("Concat/13{axis=1}(f32[1,1],f32[1,1],f32[1,1])->(f32[1,3])")->work.steps, 0);
+}
+
 TEST(Description, LabelsOfAnEinsumThatAreWalkedTogetherAreOne) {
   expect_alike(
       "Einsum/12{equation=\"bhnd,bhkd->bhnk\"}(f32[1,4,256,64],f32[1,4,128,64])->"
@@ -547,6 +572,119 @@ TEST(Description, AFusedActivationCostsByItsElements) {
       << "a fused sum writes over an operand";
   EXPECT_EQ(cost("activation=NobodyKnowsIt,", kResult), 0);
   EXPECT_EQ(described("HardSwish/14{}(f32[8])->(f32[8])")->activation_cost, 0) << "not fused";
+}
+
+TEST(Description, WhatIsMultipliedIsFloatsOrBytesOrSignedBytes) {
+  const auto factors = [](std::string_view key) { return described(key)->factors; };
+  EXPECT_EQ(factors("MatMul/13{}(f32[8,16],f32c[16,4])->(f32[8,4])"), Factors::Wide);
+  EXPECT_EQ(factors("QLinearMatMul/10{}(u8[8,16],f32c[],u8c[],i8c[16,4],f32c[],i8c[]=0,f32c[],"
+                    "u8c[])->(u8[8,4])"),
+            Factors::Bytes);
+  EXPECT_EQ(factors("QLinearMatMul/10{}(i8[8,16],f32c[],i8c[],i8c[16,4],f32c[],i8c[]=0,f32c[],"
+                    "i8c[])->(i8[8,4])"),
+            Factors::SignedBytes);
+  EXPECT_EQ(factors("com.microsoft:DynamicQuantizeMatMul/1{}(f32[8,16],i8c[16,4],f32c[4])->"
+                    "(f32[8,4])"),
+            Factors::Bytes)
+      << "what comes in becomes bytes first";
+  EXPECT_EQ(factors("com.microsoft:MatMulNBits/1{K=64,N=32,bits=4,block_size=32}(f32[1,64],"
+                    "u8c[32,2,16],f32c[64])->(f32[1,32])"),
+            Factors::Wide)
+      << "weights of a few bits become floats";
+}
+
+// QLinearConv copies the channels of a group for each place of a window, or looks the place up.
+TEST(Description, ConvolutionsOfBytesGatherTheirWindows) {
+  const auto gathered = [](int group, std::string_view x, std::string_view w, int kernel,
+                           int stride, std::string_view y) {
+    return described(fmt::format("com.microsoft:QLinearConv/1{{channels_last=1,dilations=[1,1],"
+                                 "group={},kernel_shape=[{},{}],pads=[0,0,0,0],strides=[{},{}]}}"
+                                 "(u8[{}],f32c[],u8c[],i8c[{}],f32c[],i8c[]=0,f32c[],u8c[])->"
+                                 "(u8[{}])",
+                                 group, kernel, kernel, stride, stride, x, w, y))
+        ->windows.gathered;
+  };
+  EXPECT_EQ(gathered(1, "2,9,9,16", "32,16,3,3", 3, 1, "2,7,7,32"), 2 * 49 * 9);
+  EXPECT_EQ(gathered(4, "1,9,9,16", "32,4,3,3", 3, 1, "1,7,7,32"), 49 * 9 * 4);
+  EXPECT_EQ(gathered(16, "1,9,9,16", "16,1,3,3", 3, 1, "1,7,7,16"), 49 * 9) << "depthwise";
+  EXPECT_EQ(gathered(1, "1,9,9,16", "32,16,1,1", 1, 1, "1,9,9,32"), 0) << "as the image lies";
+  EXPECT_EQ(gathered(1, "1,9,9,16", "32,16,1,1", 1, 2, "1,5,5,32"), 25);
+  EXPECT_EQ(gathered(4, "1,9,9,16", "32,4,1,1", 1, 1, "1,9,9,32"), 81 * 4);
+  EXPECT_EQ(described("QLinearMatMul/10{}(u8[4,8,16],f32c[],u8c[],u8[4,16,4],f32c[],u8c[],f32c[],"
+                      "u8c[])->(u8[4,8,4])")
+                ->windows.gathered,
+            0);
+  EXPECT_EQ(described("Conv/11{dilations=[1,1],group=1,kernel_shape=[3,3],pads=[0,0,0,0],"
+                      "strides=[1,1]}(f32[1,16,9,9],f32c[32,16,3,3])->(f32[1,32,7,7])")
+                ->windows.gathered,
+            0);
+}
+
+TEST(Description, ConvolutionsOfFloatsUnfoldTheirWindows) {
+  const auto unfolded = [](std::string_view op, int group, std::string_view w, int kernel) {
+    return described(fmt::format("{}{{dilations=[1,1],group={},kernel_shape=[{},{}],"
+                                 "pads=[0,0,0,0],strides=[1,1]}}(f32[1,16,9,9],f32c[{}])->"
+                                 "(f32[1,32,{},{}])",
+                                 op, group, kernel, kernel, w, 10 - kernel, 10 - kernel))
+        ->windows.unfolded;
+  };
+  EXPECT_EQ(unfolded("Conv/11", 1, "32,16,3,3", 3), 49 * 16 * 9);
+  EXPECT_EQ(unfolded("com.microsoft:FusedConv/1", 4, "32,4,3,3", 3), 49 * 16 * 9);
+  EXPECT_EQ(unfolded("Conv/11", 4, "32,4,1,1", 1), 0) << "multiplied as it lies";
+  EXPECT_EQ(unfolded("com.microsoft.nchwc:Conv/1@block=16", 1, "32,16,3,3", 3), 0) << "blocked";
+}
+
+TEST(Description, ProductsOfABatchAreCallsOfTheirOwn) {
+  const auto calls = [](std::string_view key) { return described(key)->windows.calls; };
+  EXPECT_EQ(calls("MatMul/13{}(f32[4,4,9,36],f32[4,4,36,9])->(f32[4,4,9,9])"), 16);
+  EXPECT_EQ(calls("MatMul/13{}(f32[4,9,36],f32c[36,9])->(f32[4,9,9])"), 1) << "one of 36 rows";
+  EXPECT_EQ(calls("Conv/11{dilations=[1,1],group=4,kernel_shape=[1,1],pads=[0,0,0,0],"
+                  "strides=[1,1]}(f32[2,16,9,9],f32c[32,4,1,1])->(f32[2,32,9,9])"),
+            8);
+  EXPECT_EQ(calls("com.microsoft:QLinearConv/1{channels_last=1,dilations=[1,1],group=16,"
+                  "kernel_shape=[3,3],pads=[0,0,0,0],strides=[1,1]}(u8[1,9,9,16],f32c[],u8c[],"
+                  "i8c[16,1,3,3],f32c[],i8c[]=0,f32c[],u8c[])->(u8[1,7,7,16])"),
+            0)
+      << "depthwise";
+}
+
+TEST(Description, ATransposedConvolutionIsAProductWhoseColumnsAreAddedUp) {
+  const auto transposed = [](int group, std::string_view w) {
+    return described(
+        fmt::format("ConvTranspose/11{{dilations=[1,1],group={},kernel_shape=[4,4],"
+                    "output_padding=[0,0],pads=[1,1,1,1],strides=[2,2]}}"
+                    "(f32[2,64,8,10],f32c[{}])->(f32[2,32,16,20])",
+                    group, w));
+  };
+  const auto whole = transposed(1, "64,32,4,4");
+  ASSERT_TRUE(whole->contraction);
+  EXPECT_EQ(whole->contraction->in_c, 64);
+  EXPECT_EQ(whole->contraction->out_c, 32 * 16);
+  EXPECT_EQ(whole->contraction->batch * whole->contraction->out_h * whole->contraction->out_w, 160);
+  EXPECT_EQ(whole->windows.folded, 160 * 32 * 16);
+  const auto grouped = transposed(2, "64,16,4,4");
+  EXPECT_EQ(grouped->contraction->in_c, 32);
+  EXPECT_EQ(grouped->windows.folded, 160 * 32 * 16);
+  EXPECT_FALSE(transposed(0, "64,32,4,4")->contraction) << "an untrusted table's key";
+  EXPECT_FALSE(transposed(1, "0,32,4,4")->contraction);
+}
+
+TEST(Description, BlockedConvolutionsComputeWindowsAtEdgesOneByOne) {
+  const auto at_edges = [](std::string_view op, int width, int kernel, int stride, int pad,
+                           int results) {
+    return described(fmt::format("{}{{dilations=[1,1],group=1,kernel_shape=[3,{}],"
+                                 "pads=[1,{},1,{}],strides=[1,{}]}}(f32[1,16,9,{}],"
+                                 "f32c[32,16,3,{}])->(f32[1,32,9,{}])",
+                                 op, kernel, pad, pad, stride, width, kernel, results))
+        ->contraction->share_at_edges;
+  };
+  constexpr std::string_view kBlocked = "com.microsoft.nchwc:Conv/1@block=16";
+  EXPECT_NEAR(at_edges(kBlocked, 7, 3, 1, 1, 7), 2.0 / 7, 1e-12);
+  EXPECT_NEAR(at_edges(kBlocked, 8, 3, 2, 1, 4), 1.0 / 4, 1e-12) << "the last one ends inside";
+  EXPECT_EQ(at_edges(kBlocked, 9, 3, 1, 0, 7), 0);
+  EXPECT_EQ(at_edges(kBlocked, 9, 1, 1, 0, 9), 0);
+  EXPECT_EQ(at_edges(kBlocked, 7, 35, 1, 17, 7), 1) << "no window lies within the image";
+  EXPECT_EQ(at_edges("Conv/11", 7, 3, 1, 1, 7), 0) << "not blocked";
 }
 
 TEST(Description, NumbersWithoutEndDescribeNothing) {

@@ -284,6 +284,7 @@ TEST(CompositionRecord, SurvivesItsText) {
   fit.covariance.at(kScale, kScale) = fit.covariance.at(kScaleInt8, kScaleInt8) = 4e-4;
   fit.covariance.at(kScaleInt8, kScale) = -1e-4;
   fit.sd_log = 0.021;
+  fit.moment_sd_log = 0.0625;
   fit.measured_correlation = 0.2;
   fit.scores = {0.1, 0.9, 1.7};
   fit.groups = {{"a.onnx", "small"}, {"b \"quoted\".onnx", "large"}};
@@ -403,7 +404,8 @@ class FitTest : public ::testing::Test {
   /// A model of `n` short kernels and some long ones, so that a time per kernel and a factor of all
   /// of them differ; measured at what the formula says times `factor`.
   void model(const std::string& name, int n, double factor = 1, double ci = 0.002,
-             bool under_load = false, double weights = 0, const std::string& identity = "") {
+             bool under_load = false, double weights = 0, const std::string& identity = "",
+             double blocks_apart = 0.01) {
     table::Plan plan;
     plan.model = name;
     plan.identity = identity.empty() ? "plan of " + name : identity;
@@ -415,7 +417,7 @@ class FitTest : public ::testing::Test {
     row.name = name;
     row.plan_identity = plan.identity;
     const double ns = factor * (kC0 + kC1 * (n + more) + kScale * (kShort * n + kLong * more));
-    auto measured = timing(ns, 0.01);
+    auto measured = timing(ns, blocks_apart);
     measured.ci_low_ns = ns * (1 - ci);
     measured.ci_high_ns = ns * (1 + ci);
     row.outcome = measured;
@@ -451,6 +453,30 @@ TEST_F(FitTest, PredictsModelsThatItDidNotSee) {
   }
   EXPECT_EQ(result.fit.scores.size(), 24U);
   EXPECT_TRUE(std::is_sorted(result.fit.scores.begin(), result.fit.scores.end()));
+}
+
+// Blocks of one network that are far apart say that the machine is another one at each moment, and
+// who times a model meets one of them.
+TEST_F(FitTest, MomentsOfTheMachineWidenIntervals) {
+  const auto half_width = [](const FitResult& result) {
+    double sum = 0;
+    for (const LeftOutModel& left : result.left_out)
+      sum += (left.interval.high - left.interval.low) / left.predicted_ns;
+    return sum / static_cast<double>(2 * result.left_out.size());
+  };
+  for (int i = 0; i < 24; ++i) model(fmt::format("net{:02}.onnx", i), 5 + 3 * i);
+  const FitResult steady = must(fit());
+  EXPECT_DOUBLE_EQ(steady.fit.moment_sd_log, 0.01);
+  // One in three, that one alone was disturbed: the median stays.
+  for (int i = 0; i < 24; i += 3)
+    model(fmt::format("net{:02}.onnx", i), 5 + 3 * i, 1, 0.002, false, 0, "", 0.2);
+  EXPECT_DOUBLE_EQ(must(fit()).fit.moment_sd_log, 0.01);
+  for (int i = 0; i < 24; ++i)
+    model(fmt::format("net{:02}.onnx", i), 5 + 3 * i, 1, 0.002, false, 0, "", 0.05);
+  const FitResult moved = must(fit());
+  EXPECT_DOUBLE_EQ(moved.fit.moment_sd_log, 0.05);
+  EXPECT_EQ(moved.fit.sd_log, steady.fit.sd_log) << "their medians are what they were";
+  EXPECT_GT(half_width(moved), 3 * half_width(steady));
 }
 
 TEST_F(FitTest, FindsHowMuchOfTheLastLevelIsLeft) {

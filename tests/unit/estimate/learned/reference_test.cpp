@@ -107,6 +107,76 @@ TEST(ReferenceTest, AnActivationOfFewRowsIsKnownWhereverItsElementsCount) {
   EXPECT_NEAR(found.ns(few_sums) / truth.ns(few_sums), 1, 0.05);
 }
 
+/// Rows of floats, and some of each kind of bytes.
+std::vector<ir::Description> with_bytes() {
+  const auto wide = descriptions();
+  std::vector<ir::Description> rows = wide;
+  for (const ir::Factors factors : {ir::Factors::Bytes, ir::Factors::SignedBytes}) {
+    for (std::size_t i = 0; i < wide.size(); i += 5) {
+      rows.push_back(wide[i]);
+      rows.back().factors = factors;
+      // Places of windows, or none.
+      const auto& product = *wide[i].contraction;
+      rows.back().windows.gathered = i % 2 == 0 ? product.batch * product.out_h * product.out_w *
+                                                      product.kernel_h * product.kernel_w
+                                                : 0;
+    }
+  }
+  return rows;
+}
+
+// Bytes are multiplied four times as fast here; signed ones six times as slowly, after their
+// weights were packed, which is all that counts where rows are few.
+TEST(ReferenceTest, BytesHaveRatesOfTheirOwn) {
+  Reference truth;
+  truth.ns_per_unit[kLaunch] = 500;
+  truth.ns_per_unit[kFlops] = 1e-2;
+  truth.ns_per_unit[kBytesOut] = 5e-2;
+  truth.ns_per_unit[kFlopsOfBytes] = 2.5e-3;
+  truth.ns_per_unit[kFlopsOfSignedBytes] = 6e-2;
+  truth.ns_per_unit[kSignedWeights] = 0.4;
+  truth.ns_per_unit[kGathered] = 2;
+  const auto rows = with_bytes();
+  const Reference found = learn_reference(rows, log_times(truth, rows));
+  for (const ir::Description& row : rows)
+    ASSERT_NEAR(found.ns(row) / truth.ns(row), 1, 0.05) << row.slice;
+  ir::Description one_row = rows.front();
+  one_row.factors = ir::Factors::SignedBytes;
+  one_row.contraction = ir::Contraction{};
+  one_row.contraction->in_c = 2048;
+  one_row.contraction->out_c = 1000;
+  one_row.work.flops = 2.0 * 2048 * 1000;
+  one_row.work.bytes_in = 2048;
+  one_row.work.bytes_weights = 2048 * 1000;
+  one_row.work.bytes_out = 1000;
+  EXPECT_NEAR(found.ns(one_row) / truth.ns(one_row), 1, 0.1);
+}
+
+TEST(ReferenceTest, WorkThatNoRowToldOfHasTheRateOfItsKin) {
+  Reference floats;
+  floats.ns_per_unit[kLaunch] = 500;
+  floats.ns_per_unit[kFlops] = 1e-2;
+  const ir::Description row = descriptions().back();
+  ir::Description bytes = row;
+  bytes.factors = ir::Factors::Bytes;
+  ir::Description signed_bytes = row;
+  signed_bytes.factors = ir::Factors::SignedBytes;
+  EXPECT_NEAR(floats.ns(bytes) / floats.ns(row), 1, 1e-12);
+  EXPECT_NEAR(floats.ns(signed_bytes) / floats.ns(row), 1, 1e-12);
+  floats.ns_per_unit[kFlopsOfBytes] = 5e-3;
+  EXPECT_LT(floats.ns(bytes), floats.ns(row));
+  EXPECT_NEAR(floats.ns(signed_bytes) / floats.ns(bytes), 1, 1e-12);
+  ir::Description depthwise = row;
+  depthwise.contraction->in_c = depthwise.contraction->out_c = 1;
+  depthwise.contraction->groups = 64;
+  ir::Description depthwise_bytes = depthwise;
+  depthwise_bytes.factors = ir::Factors::SignedBytes;
+  EXPECT_NEAR(floats.ns(depthwise) / floats.ns(depthwise_bytes), 1, 1e-12);
+  floats.ns_per_unit[kFlopsOfDepthwise] = 8e-2;
+  EXPECT_GT(floats.ns(depthwise), floats.ns(row));
+  EXPECT_NEAR(floats.ns(depthwise) / floats.ns(depthwise_bytes), 1, 1e-12);
+}
+
 TEST(ReferenceTest, OperatorsThatSumNoProductsHaveNoneOfTheirParts) {
   ir::Description row = descriptions().front();
   row.contraction.reset();
