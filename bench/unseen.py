@@ -5,11 +5,11 @@ docs/results.
 
 Four steps, each of which goes on where it was cut short (facts are kept in TABLE.bench.json): 'oplat
 measure' of each reported model into another table (--whole), a share of --within each; one budgeted
-run of 'oplat profile --space' into TABLE, unless TABLE is there already; each model once more; then
-TABLE predicts each model from the runtime's plan. Each number of threads has a run of its own. The models are
-those of data/zoo.tsv whose families are in the reported half (bench/lib/halves.py). Simpler
-predictors are fitted to the same rows. The machine should have nothing else to do during the first
-two steps.
+run of 'oplat profile --space' into TABLE, unless TABLE is there already; the models' other rounds;
+then TABLE predicts each model from the runtime's plan. Each number of threads has a run of its own.
+The models are those of data/zoo.tsv whose families are in the reported half (bench/lib/halves.py).
+Simpler predictors are fitted to the same rows. The machine should have nothing else to do during
+the first three steps.
 """
 import argparse
 import contextlib

@@ -256,7 +256,7 @@ class Page(unittest.TestCase):
 
         self.assertEqual(unseen_page.rounds_of([unseen_page.Part(SETTINGS[0], [line()])]), "")
         said = unseen_page.rounds_of([unseen_page.Part(SETTINGS[0], [line(rounds=2), line(rounds=2, range=0.5), line(rounds=2, range=0.1)])])
-        self.assertIn("3 such times were taken 2 times", said)
+        self.assertIn("3 such times were taken up to 2 times", said)
         self.assertIn("by 30.0 % in the median, by 50.0 % at most", said)
 
     def test_a_fit_by_another_commit_is_said(self):

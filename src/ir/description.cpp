@@ -104,11 +104,11 @@ struct ActivationCost {
   double cost;
 };
 /// Next to Clip, which takes 0.10 ns an element: from depthwise convolutions of one size with each
-/// of them (ONNX Runtime 1.31.1, one core of a Zen 4, 2026-11-27); Elu and Selu from products of a
-/// Zen 5 (2026-11-28). Relu is part of the store.
+/// of them (ONNX Runtime 1.31.1, one core of a Zen 4, 2026-11-27); Elu and Selu from products, and
+/// Softplus from itself, of a Zen 5 (2026-11-28). Relu is part of the store.
 constexpr ActivationCost kActivationCosts[] = {
-    {"Clip", 1},      {"LeakyRelu", 1.2}, {"HardSwish", 1.5}, {"HardSigmoid", 2.2},
-    {"Sigmoid", 2.6}, {"Tanh", 3.2},      {"Elu", 14},        {"Selu", 14}};
+    {"Clip", 1},   {"LeakyRelu", 1.2}, {"HardSwish", 1.5}, {"HardSigmoid", 2.2}, {"Sigmoid", 2.6},
+    {"Tanh", 3.2}, {"Elu", 14},        {"Selu", 14},       {"Softplus", 94}};
 
 double activation_cost_of(const Key& key) {
   for (const ActivationCost& one : kActivationCosts) {
@@ -124,8 +124,9 @@ Factors factors_of(const Key& key) {
     return tensor != nullptr && tensor->dtype == type;
   };
   if (is(0, Dtype::I8)) return Factors::SignedBytes;
-  // Weights of a few bits are stored in bytes and multiplied as floats.
-  const bool packed = ops::integer(key, "K").has_value();
+  // Weights of a few bits are stored in bytes, and are floats or a runtime's own bytes before they
+  // are multiplied.
+  const bool packed = ops::integer(key, "K").has_value() || key.op == "MatMulFpQ4";
   const bool bytes = is(0, Dtype::U8) || (!packed && (is(1, Dtype::U8) || is(1, Dtype::I8)));
   return bytes ? Factors::Bytes : Factors::Wide;
 }

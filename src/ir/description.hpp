@@ -46,10 +46,10 @@ enum class Factors : std::uint8_t { Wide, Bytes, SignedBytes };
 /// What ONNX Runtime does around products that it does not block.
 struct Windows {
   double calls = 0;  ///< products that are computed one after the other
-  /// Of bytes: how often the channels of a group are copied, or looked up, for one place of a
-  /// window. 0 where the image is multiplied as it lies.
+  /// Of requantised bytes: how often the channels of a group are copied, or looked up, for one
+  /// place of a window. 0 where the whole image is multiplied as it lies.
   double gathered = 0;
-  /// Of floats that are not blocked: elements that are copied so that a window is a column.
+  /// Of others that are not blocked: elements that are copied so that a window is a column.
   double unfolded = 0;
   /// Of transposed ones: elements of columns that are added to the result.
   double folded = 0;

@@ -15,7 +15,6 @@ constexpr std::size_t kMaxScores = 100'000;
 constexpr std::size_t kMaxGroups = 1'000'000;
 constexpr double kMaxNs = 1e15;
 constexpr double kMaxBytes = 1e18;
-constexpr double kMaxSpread = 5;
 constexpr double kMaxRise = 10;
 
 Json ramp_json(const estimate::Ramp& ramp) {

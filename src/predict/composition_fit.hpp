@@ -44,6 +44,8 @@ struct CompositionFit {
   friend bool operator==(const CompositionFit&, const CompositionFit&) = default;
 };
 
+/// Of a spread that a record may hold.
+inline constexpr double kMaxSpread = 5;
 inline constexpr double kMinScale = 0.01;
 inline constexpr double kMaxScale = 100;
 

@@ -174,11 +174,13 @@ class Fitting {
   [[nodiscard]] ErrorTerm error_of(const FitCandidate& model, const Fitted& fitted) const;
   /// The most probable curve, with the ends of the interval of its place.
   [[nodiscard]] std::optional<estimate::ReuseCurve> curve_of(const Fitted& fitted) const;
-  /// Correlation, spread and scores from errors of models that were each left out.
-  /// CompositionFit::moment_sd_log, of all models.
-  [[nodiscard]] double moment_sd_log() const;
+  /// What was fitted to `models`, all but those of the groups `out`; correlation, spread and scores
+  /// from errors of models that were each left out.
   [[nodiscard]] CompositionFit calibrated(const Fitted& fitted,
-                                          const std::vector<ErrorTerm>& errors) const;
+                                          const std::vector<const FitCandidate*>& models,
+                                          const std::set<std::string>& out) const;
+  /// CompositionFit::moment_sd_log.
+  static double moment_sd_log(const std::vector<const FitCandidate*>& models);
   [[nodiscard]] std::vector<ErrorTerm> errors_left_out(
       const std::vector<const FitCandidate*>& models, const std::set<std::string>& already) const;
   /// What is known without a fold.
@@ -395,7 +397,9 @@ std::vector<ErrorTerm> Fitting::errors_left_out(const std::vector<const FitCandi
 }
 
 CompositionFit Fitting::calibrated(const Fitted& fitted,
-                                   const std::vector<ErrorTerm>& errors) const {
+                                   const std::vector<const FitCandidate*>& models,
+                                   const std::set<std::string>& out) const {
+  const std::vector<ErrorTerm> errors = errors_left_out(models, out);
   const SpreadFit spread = fit_spread(errors, prior_);
   const Coefficients& coefficients = fitted.best().coefficients;
   CompositionFit fit;
@@ -407,7 +411,7 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   fit.covariance = fitted.best().covariance;
   fit.curve = curve_of(fitted);
   fit.sd_log = spread.sd_log;
-  fit.moment_sd_log = moment_sd_log();
+  fit.moment_sd_log = moment_sd_log(models);
   fit.measured_correlation = spread.measured_correlation;
   for (const ErrorTerm& error : errors) {
     // The score of a model that is hardly known says how well it was measured.
@@ -421,10 +425,12 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   return fit;
 }
 
-double Fitting::moment_sd_log() const {
+double Fitting::moment_sd_log(const std::vector<const FitCandidate*>& models) {
   std::vector<double> spreads;
-  for (const FitCandidate& model : models_) {
-    if (model.measured.blocks >= kMinBlocksOfAMoment) spreads.push_back(model.measured.sd_log);
+  for (const FitCandidate* model : models) {
+    const table::Timing& timing = model->measured;
+    if (timing.blocks >= kMinBlocksOfAMoment && std::isfinite(timing.sd_log))
+      spreads.push_back(std::clamp(timing.sd_log, 0.0, kMaxSpread));
   }
   return base::median(spreads).value_or(0);
 }
@@ -441,7 +447,7 @@ Fitting::Without Fitting::leave_out(std::size_t fold) const {
   const std::set<std::string> out = groups_of(fold);
   const auto others = without(out);
   Fitted fitted = fit(others);
-  CompositionFit composition = calibrated(fitted, errors_left_out(others, out));
+  CompositionFit composition = calibrated(fitted, others, out);
   return {std::move(fitted), std::move(composition)};
 }
 
@@ -503,7 +509,7 @@ std::optional<CompositionFit> Fitting::without_plan(const std::string& identity)
   }
   const auto others = without(out);
   if (others.empty()) return std::nullopt;
-  return calibrated(fit(others), errors_left_out(others, out));
+  return calibrated(fit(others), others, out);
 }
 
 Result<FitResult> Fitting::run() {
@@ -518,7 +524,7 @@ Result<FitResult> Fitting::run() {
   }
   FitResult result;
   const auto all = without({});
-  result.fit = calibrated(fit(all), errors_left_out(all, {}));
+  result.fit = calibrated(fit(all), all, {});
   std::map<std::size_t, Without> folds;
   for (const FitCandidate& model : models_) {
     auto at = folds.find(model.fold);

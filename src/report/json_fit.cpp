@@ -65,6 +65,7 @@ void add_composition(const FitReport& report, Json& document) {
                              {"scale", fit.scale},
                              {"scale_int8", fit.scale_int8},
                              {"sd_log", fit.sd_log},
+                             {"moment_sd_log", fit.moment_sd_log},
                              {"measured_correlation", fit.measured_correlation}};
   const auto unsure = [&](predict::Unknown one) {
     return std::sqrt(std::max(0.0, fit.covariance.at(one, one)));

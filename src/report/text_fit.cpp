@@ -61,6 +61,9 @@ void print_composition(const CompositionReport& composition, double level, std::
       "standard deviations of these: {}, {}, {}, {:.3f}\n",
       base::duration_text(unsure(predict::kC0)), base::duration_text(unsure(predict::kC1)),
       base::duration_text(unsure(predict::kC2) * kBytesPerMib), unsure(predict::kScale));
+  if (fit.moment_sd_log > 0)
+    out << fmt::format("blocks of one model are {} apart, which intervals hold\n",
+                       share_text(fit.moment_sd_log));
   print_load(composition.result.under_load, "whole models", out);
   if (fit.curve) {
     out << fmt::format("weights leave {}the last-level cache at a footprint of {}\n",

@@ -10,7 +10,7 @@
 
 namespace oplat::estimate {
 
-/// Bound of the time: overhead_ns + max(flops / flops_per_ns, bytes / bytes_per_ns).
+/// Bound of the time: overhead_ns + max(flops / flops_per_ns, bytes / bytes_per_ns, steps in ns).
 struct Machine {
   double overhead_ns = 1;
   double flops_per_ns = 1;

@@ -17,15 +17,17 @@ constexpr double kPower = 1.25;
 /// Times are weighed by what the round before made of them: the error's weight is 1 / (time *
 /// fitted), which favours neither too short nor too long answers.
 constexpr int kRounds = 12;
-/// A dozen unknowns settle long before.
+/// Two dozen unknowns, of which a table has half: more change nothing.
 constexpr int kSweeps = 2000;
 /// A row that a round explains by nothing must not weigh infinitely in the next.
 constexpr double kMinShare = 1e-3;
 
-/// Which of the rates its operations have.
-ReferencePart rate_of(const ir::Description& description) {
-  const bool depthwise = description.contraction && description.contraction->is_depthwise();
-  switch (description.factors) {
+/// What a rate of 0 stands for is that no row told of it; of one that rows told to be nothing this.
+constexpr double kToldToBeNothing = 1e-30;
+
+/// Which of the rates operations have.
+ReferencePart rate_of(ir::Factors factors, bool depthwise) {
+  switch (factors) {
     case ir::Factors::Wide:
       break;
     case ir::Factors::Bytes:
@@ -36,20 +38,42 @@ ReferencePart rate_of(const ir::Description& description) {
   return depthwise ? kFlopsOfDepthwise : kFlops;
 }
 
+/// What its factors are taken for: the next of kin of which a row told the rate of such sums, else
+/// of other ones.
+ir::Factors taken_for(const Reference& reference, ir::Factors factors, bool depthwise) {
+  using ir::Factors;
+  const auto told = [&](Factors one, bool of_depthwise) {
+    return reference.ns_per_unit[rate_of(one, of_depthwise)] > 0;
+  };
+  // Floats know floats best, whatever their sums.
+  if (factors == Factors::Wide && (told(factors, false) || told(factors, true))) return factors;
+  const std::array<Factors, 3> kin =
+      factors == Factors::Wide    ? std::array{Factors::Wide, Factors::Bytes, Factors::SignedBytes}
+      : factors == Factors::Bytes ? std::array{Factors::Bytes, Factors::Wide, Factors::SignedBytes}
+                                  : std::array{Factors::SignedBytes, Factors::Bytes, Factors::Wide};
+  for (const bool of_depthwise : {depthwise, !depthwise}) {
+    for (const Factors one : kin) {
+      if (told(one, of_depthwise)) return one;
+    }
+  }
+  return factors;
+}
+
 /// To the power at which parts add up.
-Parts parts_of(const ir::Description& description) {
+Parts parts_of(const ir::Description& description, ir::Factors factors) {
   const ir::Work& work = description.work;
   Parts parts{};
   parts[kLaunch] = 1;
   const double flops = work.flops.value_or(0);
-  const ReferencePart rate = rate_of(description);
+  const bool depthwise = description.contraction && description.contraction->is_depthwise();
+  const ReferencePart rate = rate_of(factors, depthwise);
   parts[rate] = flops;
   parts[kBytesIn] = work.bytes_in;
   parts[kBytesOut] = work.bytes_out;
   parts[kBytesWeights] = work.bytes_weights;
   if (const auto& product = description.contraction) {
     const double sum_length = product->in_c * product->kernel_h * product->kernel_w;
-    if (description.factors == ir::Factors::Wide) {
+    if (factors == ir::Factors::Wide) {
       const double at_edges = product->share_at_edges * flops;
       parts[rate] -= at_edges;
       parts[rate == kFlops ? kFlopsAtEdges : kFlopsOfDepthwiseAtEdges] = at_edges;
@@ -115,23 +139,27 @@ bool Reference::learned() const {
 }
 
 double Reference::ns(const ir::Description& description) const {
-  Parts parts = parts_of(description);
-  // What no row told a rate of is taken for the next that is known.
-  const auto taken_for = [&](ReferencePart from, ReferencePart to) {
+  const bool is_depthwise = description.contraction && description.contraction->is_depthwise();
+  const ir::Factors factors = taken_for(*this, description.factors, is_depthwise);
+  Parts parts = parts_of(description, factors);
+  const auto add_to = [&](ReferencePart from, ReferencePart to) {
     if (ns_per_unit[from] > 0 || !(parts[from] > 0)) return;
     const double both = std::pow(parts[to], 1 / kPower) + std::pow(parts[from], 1 / kPower);
     parts[to] = std::pow(both, kPower);
     parts[from] = 0;
   };
-  taken_for(kFlopsAtEdges, kFlops);
-  taken_for(kFlopsOfDepthwiseAtEdges, kFlopsOfDepthwise);
-  if (!(ns_per_unit[kSignedWeights] > 0)) taken_for(kFlopsOfSignedBytes, kFlopsOfBytes);
-  taken_for(kFlopsOfDepthwiseBytes, kFlopsOfDepthwise);
-  taken_for(kFlopsOfDepthwise, kFlops);
-  taken_for(kFlopsOfBytes, kFlops);
+  const ReferencePart dense = rate_of(factors, false);
+  const ReferencePart depthwise = rate_of(factors, true);
+  add_to(kFlopsAtEdges, kFlops);
+  add_to(kFlopsOfDepthwiseAtEdges, kFlopsOfDepthwise);
+  add_to(depthwise, dense);
+  add_to(dense, depthwise);
   double sum = 0;
   for (std::size_t i = 0; i < kReferenceParts; ++i) {
-    if (ns_per_unit[i] > 0) sum += std::pow(ns_per_unit[i], kPower) * parts[i];
+    double each = ns_per_unit[i];
+    // Rows that did little but pack their weights told nothing of what products take.
+    if (i == kFlopsOfSignedBytes) each = std::max(each, ns_per_unit[kFlopsOfBytes]);
+    if (each > 0) sum += std::pow(each, kPower) * parts[i];
   }
   return std::pow(sum, 1 / kPower);
 }
@@ -143,7 +171,7 @@ Reference learn_reference(std::span<const ir::Description> rows, std::span<const
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (!rows[row].contraction) continue;
     times.push_back(std::exp(kPower * log_ns[row]));
-    parts.push_back(parts_of(rows[row]));
+    parts.push_back(parts_of(rows[row], rows[row].factors));
     for (std::size_t i = 0; i < kReferenceParts; ++i)
       largest[i] = std::max(largest[i], parts.back()[i]);
   }
@@ -164,7 +192,9 @@ Reference learn_reference(std::span<const ir::Description> rows, std::span<const
   }
   Reference reference;
   for (std::size_t i = 0; i < kReferenceParts; ++i) {
-    if (solution[i] > 0) reference.ns_per_unit[i] = std::pow(solution[i] / largest[i], 1 / kPower);
+    if (largest[i] > 0)
+      reference.ns_per_unit[i] =
+          std::max(kToldToBeNothing, std::pow(solution[i] / largest[i], 1 / kPower));
   }
   return reference;
 }

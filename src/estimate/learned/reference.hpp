@@ -50,15 +50,17 @@ enum ReferencePart : std::size_t {
 };
 
 struct Reference {
-  /// ns that a unit of each part takes, 0 or more; all 0 for a reference that was never learned.
+  /// ns that a unit of each part takes; 0 where no row told, all 0 for a reference that was never
+  /// learned.
   std::array<double, kReferenceParts> ns_per_unit{};
   /// Whether it stands for work that sums no products, too: in fits of before.
   bool of_all_work = false;
   [[nodiscard]] bool learned() const;
   /// (sum of part^p)^(1/p) with p = 5/4: parts overlap, but less than perfectly, which would be
-  /// their maximum. ns; 0 where no part counts. Work of which no row told a rate has that of its
-  /// next of kin: edges that of the inside, signed bytes that of bytes, sums within a channel that
-  /// of all, bytes that of floats.
+  /// their maximum. ns; 0 where no part counts. Work of which no row told a rate is taken for its
+  /// next of kin: bytes for floats, signed ones for bytes first, floats for bytes where there are
+  /// no others; then depthwise sums for others and others for depthwise ones, and edges for the
+  /// inside.
   [[nodiscard]] double ns(const ir::Description& description) const;
 };
 

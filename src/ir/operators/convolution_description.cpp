@@ -234,15 +234,26 @@ std::optional<Contraction> contraction_of_spread(const Key& key) {
   return product;
 }
 
-/// QLinearConv (core/providers/cpu/quantization/qlinearconv.cc) copies windows place by place for
-/// each group, or finds the places by a list, depthwise always by the list. MlasConv (mlas/lib/
-/// convolve.cpp) copies a window's elements, ConvTranspose
+namespace {
+
+bool all_are(const std::optional<std::vector<std::int64_t>>& list, std::int64_t value) {
+  return !list || std::all_of(list->begin(), list->end(),
+                              [value](std::int64_t one) { return one == value; });
+}
+
+}  // namespace
+
+/// QLinearConv (core/providers/cpu/quantization/qlinearconv.cc) copies windows place by place, or
+/// finds the places by a list, depthwise always by the list; a group whose channels are not the
+/// whole image is gathered even where windows are single places. MlasConv (mlas/lib/convolve.cpp)
+/// and ConvInteger copy a window's elements, ConvTranspose
 /// (core/providers/cpu/nn/conv_transpose.cc) adds its columns up.
 Windows windows_of(const Key& key, const Contraction& product, Factors factors) {
   Windows windows;
   const bool is_onnx = key.domain.empty() || key.domain == kContrib;
   if (!is_onnx) return windows;
-  const bool by_list = factors != Factors::Wide && product.is_depthwise();
+  const bool requantises = key.op == "QLinearConv";
+  const bool by_list = requantises && product.is_depthwise();
   windows.calls = by_list ? 0 : product.groups * product.batch;
   if (key.op.find("Conv") == std::string::npos) return windows;
   const double places = product.kernel_h * product.kernel_w;
@@ -251,8 +262,9 @@ Windows windows_of(const Key& key, const Contraction& product, Factors factors) 
     windows.folded = product.groups * results * product.out_c;
     return windows;
   }
-  const bool is_plain = places == 1 && product.stride == 1;
-  if (factors == Factors::Wide)
+  const bool is_plain =
+      places == 1 && all_are(integers(key, "strides"), 1) && all_are(integers(key, "pads"), 0);
+  if (!requantises || factors == Factors::Wide)
     windows.unfolded = is_plain ? 0 : product.groups * results * product.in_c * places;
   else if (by_list)
     windows.gathered = results * places;

@@ -368,6 +368,12 @@ TEST(Description, ARecurrentLayerReadsItsWeightsAtEachStep) {
         ->work.steps;
   };
   constexpr double kOneDirection = 100.0 * 768 * 256 * 4 / 110;
+  EXPECT_EQ(
+      described("GRU/14{activations=[Sigmoid,Tanh],direction=forward,hidden_size=256,layout=1,"
+                "linear_before_reset=1}(f32[1,100,512],f32c[1,768,512],f32c[1,768,256])->"
+                "(f32[1,100,1,256],-)")
+          ->work.steps,
+      kOneDirection);
   EXPECT_EQ(steps("100,1,512", "f32", "1"), kOneDirection);
   EXPECT_EQ(steps("100,8,64", "f32", "1"), kOneDirection);
   EXPECT_EQ(steps("100,1,512", "f32", "2"), 2 * kOneDirection);
@@ -570,6 +576,7 @@ TEST(Description, AFusedActivationCostsByItsElements) {
   EXPECT_EQ(cost("activation=Clip,activation_params=[0.0,6.0],", ",f32[1,16,28,28])->(&3)"),
             kElements)
       << "a fused sum writes over an operand";
+  EXPECT_GT(cost("activation=Softplus,", kResult), cost("activation=Selu,", kResult));
   EXPECT_EQ(cost("activation=NobodyKnowsIt,", kResult), 0);
   EXPECT_EQ(described("HardSwish/14{}(f32[8])->(f32[8])")->activation_cost, 0) << "not fused";
 }
@@ -667,6 +674,20 @@ TEST(Description, ATransposedConvolutionIsAProductWhoseColumnsAreAddedUp) {
   EXPECT_EQ(grouped->windows.folded, 160 * 32 * 16);
   EXPECT_FALSE(transposed(0, "64,32,4,4")->contraction) << "an untrusted table's key";
   EXPECT_FALSE(transposed(1, "0,32,4,4")->contraction);
+}
+
+TEST(Description, ConvIntegerUnfoldsItsWindowsAndHasNoLists) {
+  const auto depthwise = described(
+      "ConvInteger/10{dilations=[1,1],group=16,kernel_shape=[3,3],pads=[0,0,0,0],strides=[1,1]}"
+      "(u8[1,16,9,9],u8c[16,1,3,3])->(i32[1,16,7,7])");
+  EXPECT_EQ(depthwise->factors, Factors::Bytes);
+  EXPECT_EQ(depthwise->windows.calls, 16);
+  EXPECT_EQ(depthwise->windows.gathered, 0);
+  EXPECT_EQ(depthwise->windows.unfolded, 49 * 16 * 9);
+  const auto padded = described(
+      "Conv/11{dilations=[1,1],group=1,kernel_shape=[1,1],pads=[1,1,1,1],strides=[1,1]}"
+      "(f32[1,16,9,9],f32c[32,16,1,1])->(f32[1,32,11,11])");
+  EXPECT_EQ(padded->windows.unfolded, 121 * 16) << "a padded image is not multiplied as it lies";
 }
 
 TEST(Description, BlockedConvolutionsComputeWindowsAtEdgesOneByOne) {

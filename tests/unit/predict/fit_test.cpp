@@ -455,6 +455,20 @@ TEST_F(FitTest, PredictsModelsThatItDidNotSee) {
   EXPECT_TRUE(std::is_sorted(result.fit.scores.begin(), result.fit.scores.end()));
 }
 
+TEST(CompositionRecord, OneOfTheTimeBeforeMomentsWereKeptHasNone) {
+  CompositionFit fit;
+  fit.sd_log = 0.02;
+  fit.scores = {1};
+  std::string text = encode(fit);
+  const std::string moments = R"("moment_sd_log":0.0,)";
+  const auto at = text.find(moments);
+  ASSERT_NE(at, std::string::npos) << text;
+  text.erase(at, moments.size());
+  EXPECT_EQ(must(decode_composition(text)), fit);
+  text.insert(at, R"("moment_sd_log":7.0,)");
+  EXPECT_FALSE(decode_composition(text));
+}
+
 // Blocks of one network that are far apart say that the machine is another one at each moment, and
 // who times a model meets one of them.
 TEST_F(FitTest, MomentsOfTheMachineWidenIntervals) {
@@ -475,6 +489,9 @@ TEST_F(FitTest, MomentsOfTheMachineWidenIntervals) {
     model(fmt::format("net{:02}.onnx", i), 5 + 3 * i, 1, 0.002, false, 0, "", 0.05);
   const FitResult moved = must(fit());
   EXPECT_DOUBLE_EQ(moved.fit.moment_sd_log, 0.05);
+  // What is said of a model that is left out rests on the others.
+  model("net00.onnx", 5, 1, 0.002, false, 0, "", 1e300);
+  EXPECT_DOUBLE_EQ(must(fit()).fit.moment_sd_log, 0.05);
   EXPECT_EQ(moved.fit.sd_log, steady.fit.sd_log) << "their medians are what they were";
   EXPECT_GT(half_width(moved), 3 * half_width(steady));
 }

@@ -153,28 +153,68 @@ TEST(ReferenceTest, BytesHaveRatesOfTheirOwn) {
 }
 
 TEST(ReferenceTest, WorkThatNoRowToldOfHasTheRateOfItsKin) {
-  Reference floats;
-  floats.ns_per_unit[kLaunch] = 500;
-  floats.ns_per_unit[kFlops] = 1e-2;
   const ir::Description row = descriptions().back();
-  ir::Description bytes = row;
-  bytes.factors = ir::Factors::Bytes;
-  ir::Description signed_bytes = row;
-  signed_bytes.factors = ir::Factors::SignedBytes;
-  EXPECT_NEAR(floats.ns(bytes) / floats.ns(row), 1, 1e-12);
-  EXPECT_NEAR(floats.ns(signed_bytes) / floats.ns(row), 1, 1e-12);
-  floats.ns_per_unit[kFlopsOfBytes] = 5e-3;
-  EXPECT_LT(floats.ns(bytes), floats.ns(row));
-  EXPECT_NEAR(floats.ns(signed_bytes) / floats.ns(bytes), 1, 1e-12);
+  const auto as = [](ir::Description description, ir::Factors factors) {
+    description.factors = factors;
+    return description;
+  };
+  const ir::Description bytes = as(row, ir::Factors::Bytes);
+  const ir::Description signed_bytes = as(row, ir::Factors::SignedBytes);
   ir::Description depthwise = row;
   depthwise.contraction->in_c = depthwise.contraction->out_c = 1;
   depthwise.contraction->groups = 64;
-  ir::Description depthwise_bytes = depthwise;
-  depthwise_bytes.factors = ir::Factors::SignedBytes;
+  const ir::Description depthwise_bytes = as(depthwise, ir::Factors::SignedBytes);
+  Reference floats;
+  floats.ns_per_unit[kLaunch] = 500;
+  floats.ns_per_unit[kFlops] = 1e-2;
+  floats.ns_per_unit[kHalfFilled] = 1;
+  EXPECT_NEAR(floats.ns(bytes) / floats.ns(row), 1, 1e-12) << "with all that floats have";
+  EXPECT_NEAR(floats.ns(signed_bytes) / floats.ns(row), 1, 1e-12);
   EXPECT_NEAR(floats.ns(depthwise) / floats.ns(depthwise_bytes), 1, 1e-12);
   floats.ns_per_unit[kFlopsOfDepthwise] = 8e-2;
-  EXPECT_GT(floats.ns(depthwise), floats.ns(row));
+  EXPECT_GT(floats.ns(depthwise), 2 * floats.ns(row));
   EXPECT_NEAR(floats.ns(depthwise) / floats.ns(depthwise_bytes), 1, 1e-12);
+  floats.ns_per_unit[kFlopsOfBytes] = 5e-3;
+  EXPECT_LT(floats.ns(bytes), floats.ns(row));
+  EXPECT_NEAR(floats.ns(signed_bytes) / floats.ns(bytes), 1, 1e-12);
+  floats.ns_per_unit[kFlopsOfDepthwiseBytes] = 1;
+  EXPECT_NEAR(floats.ns(signed_bytes) / floats.ns(bytes), 1, 1e-12) << "not those of one channel";
+  Reference only_bytes;
+  only_bytes.ns_per_unit[kFlopsOfBytes] = 5e-3;
+  EXPECT_NEAR(only_bytes.ns(row) / only_bytes.ns(bytes), 1, 1e-12) << "not without operations";
+  EXPECT_NEAR(only_bytes.ns(depthwise) / only_bytes.ns(row), 1, 1e-12);
+}
+
+// Of signed bytes only products of one row were measured, which do little but pack their weights.
+TEST(ReferenceTest, ProductsOfManyRowsCountWhereOnlyThoseOfFewWereMeasured) {
+  Reference truth;
+  truth.ns_per_unit[kLaunch] = 500;
+  truth.ns_per_unit[kFlops] = 1e-2;
+  truth.ns_per_unit[kFlopsOfBytes] = 2.5e-3;
+  truth.ns_per_unit[kSignedWeights] = 0.4;
+  std::vector<ir::Description> rows = descriptions();
+  const std::size_t floats = rows.size();
+  for (std::size_t i = 0; i < floats; i += 5) {
+    rows.push_back(rows[i]);
+    rows.back().factors = ir::Factors::Bytes;
+  }
+  ir::Description one_row = rows.front();
+  one_row.factors = ir::Factors::SignedBytes;
+  one_row.contraction = ir::Contraction{};
+  for (const double width : {128.0, 256.0, 512.0, 1024.0}) {
+    one_row.contraction->in_c = one_row.contraction->out_c = width;
+    one_row.work.flops = 2 * width * width;
+    one_row.work.bytes_in = one_row.work.bytes_out = width;
+    one_row.work.bytes_weights = width * width;
+    rows.push_back(one_row);
+  }
+  const Reference found = learn_reference(rows, log_times(truth, rows));
+  ir::Description many = one_row;
+  many.contraction->out_h = 10'000;
+  many.work.flops = 1e4 * *one_row.work.flops;
+  ir::Description unsigned_many = many;
+  unsigned_many.factors = ir::Factors::Bytes;
+  EXPECT_GE(found.ns(many), 0.99 * found.ns(unsigned_many));
 }
 
 TEST(ReferenceTest, OperatorsThatSumNoProductsHaveNoneOfTheirParts) {
