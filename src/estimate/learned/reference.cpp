@@ -156,6 +156,7 @@ double Reference::ns(const ir::Description& description) const {
   add_to(dense, depthwise);
   double sum = 0;
   for (std::size_t i = 0; i < kReferenceParts; ++i) {
+    if (!(parts[i] > 0)) continue;
     double each = ns_per_unit[i];
     // Rows that did little but pack their weights told nothing of what products take.
     if (i == kFlopsOfSignedBytes) each = std::max(each, ns_per_unit[kFlopsOfBytes]);
