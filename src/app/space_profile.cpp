@@ -226,8 +226,8 @@ Result<double> SpaceProfile::error_of_composition() {
   OPLAT_TRY(selection, select_rows(table_, rows_of(session_)));
   // Of a normal distribution the mean magnitude is 0.8 deviations.
   constexpr double kMeanMagnitude = 0.7978845608;
-  if (!selection.fit) return kMeanMagnitude * predict::kCompositionSd;
-  return kMeanMagnitude * std::hypot(selection.fit->sd_log, selection.fit->moment_sd_log);
+  return kMeanMagnitude *
+         (selection.fit ? selection.fit->sd_log_of_a_moment() : predict::kCompositionSd);
 }
 
 Status SpaceProfile::estimate_error(std::optional<std::size_t> fold) {

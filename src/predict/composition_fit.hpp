@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,6 +34,8 @@ struct CompositionFit {
   /// model that is timed at one moment meets the machine of that moment (docs/adr/0080). 0 in fits
   /// of earlier versions, and where no model has three blocks.
   double moment_sd_log = 0;
+  /// Of the composition as one moment meets it.
+  [[nodiscard]] double sd_log_of_a_moment() const { return std::hypot(sd_log, moment_sd_log); }
   /// of the coefficients; 0 in fits of former formats, whose many models left little of it
   CoefficientCovariance covariance = {};
   double measured_correlation = kMeasuredCorrelation;

@@ -165,6 +165,8 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
   // How often bodies run is the composition's, too.
   sum.composition = prediction.composition_sd_log * prediction.composition_sd_log +
                     prediction.control_sd_log * prediction.control_sd_log;
+  const double moment_sd_log = prediction.composition.moment_sd_log;
+  sum.moments = moment_sd_log * moment_sd_log;
   for (const Mismatch& mismatch : prediction.mismatch)
     sum.mismatch += mismatch.sd_log * mismatch.sd_log;
 
@@ -172,6 +174,7 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
   if (!positive(variance)) return std::nullopt;
   sum.kernels /= variance;
   sum.composition /= variance;
+  sum.moments /= variance;
   sum.mismatch /= variance;
   for (DistinctKernel& one : distinct) {
     one.uncertainty_share /= variance;

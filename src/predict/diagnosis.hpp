@@ -76,6 +76,7 @@ struct UncertainKernel {
 struct Uncertainty {
   double kernels = 0;
   double composition = 0;
+  double moments = 0;  ///< in composition: that the machine is another one at each moment
   double mismatch = 0;
   std::vector<UncertainKernel> most;  ///< every distinct kernel with a share, most first
 };

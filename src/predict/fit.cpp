@@ -460,8 +460,7 @@ Result<LeftOutModel> Fitting::left_out(const FitCandidate& model, const Without&
   left.measured = model.measured;
   left.predicted_ns = model.measured.median_ns / std::exp(error.log_error);
   left.sd_log =
-      std::hypot(std::sqrt(error.variance(composition.measured_correlation, composition.sd_log)),
-                 composition.moment_sd_log);
+      std::sqrt(error.variance(composition.measured_correlation, composition.sd_log_of_a_moment()));
   const Calibration calibration{static_cast<std::int64_t>(composition.scores.size()),
                                 composition.scores};
   OPLAT_TRY(bounds, interval(left.predicted_ns, left.sd_log, request_.level, calibration));

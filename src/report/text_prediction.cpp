@@ -3,7 +3,6 @@
 #include "report/text_prediction.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <ostream>
 #include <vector>
@@ -422,13 +421,12 @@ std::vector<std::string> remedy_lines(const PredictionReport& report, const Opti
   if (uncertainty.mismatch > kMuch)
     lines.emplace_back("a narrower interval needs rows of the device and setting asked for");
   // No model mends how far apart the moments of a machine are.
-  const double moments = std::pow(p.composition.moment_sd_log / p.sd_log.value_or(1), 2);
-  if (moments > kMuch)
+  if (uncertainty.moments > kMuch)
     lines.push_back(fmt::format(
         "a narrower interval needs a machine that nobody shares: the same network took {:.1f} % "
         "more or less from moment to moment",
         100 * p.composition.moment_sd_log));
-  if (uncertainty.composition - moments > kMuch && options.measures_here)
+  if (uncertainty.composition - uncertainty.moments > kMuch && options.measures_here)
     lines.push_back(fmt::format("a narrower interval needs {}whole models: {}",
                                 p.composition.fitted || p.composition.left_out ? "more " : "",
                                 profile_another(p)));

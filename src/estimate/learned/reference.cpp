@@ -25,6 +25,10 @@ constexpr double kMinShare = 1e-3;
 /// What a rate of 0 stands for is that no row told of it; of one that rows told to be nothing this.
 constexpr double kToldToBeNothing = 1e-30;
 
+bool is_depthwise(const ir::Description& description) {
+  return description.contraction && description.contraction->is_depthwise();
+}
+
 /// Which of the rates operations have.
 ReferencePart rate_of(ir::Factors factors, bool depthwise) {
   switch (factors) {
@@ -65,8 +69,7 @@ Parts parts_of(const ir::Description& description, ir::Factors factors) {
   Parts parts{};
   parts[kLaunch] = 1;
   const double flops = work.flops.value_or(0);
-  const bool depthwise = description.contraction && description.contraction->is_depthwise();
-  const ReferencePart rate = rate_of(factors, depthwise);
+  const ReferencePart rate = rate_of(factors, is_depthwise(description));
   parts[rate] = flops;
   parts[kBytesIn] = work.bytes_in;
   parts[kBytesOut] = work.bytes_out;
@@ -139,8 +142,7 @@ bool Reference::learned() const {
 }
 
 double Reference::ns(const ir::Description& description) const {
-  const bool is_depthwise = description.contraction && description.contraction->is_depthwise();
-  const ir::Factors factors = taken_for(*this, description.factors, is_depthwise);
+  const ir::Factors factors = taken_for(*this, description.factors, is_depthwise(description));
   Parts parts = parts_of(description, factors);
   const auto add_to = [&](ReferencePart from, ReferencePart to) {
     if (ns_per_unit[from] > 0 || !(parts[from] > 0)) return;

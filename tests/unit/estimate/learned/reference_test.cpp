@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "unit/estimate/learned/synthetic.hpp"
@@ -16,6 +18,12 @@ std::vector<ir::Description> descriptions() {
   std::vector<ir::Description> all;
   for (const test::SyntheticRow& row : test::synthetic_rows()) all.push_back(row.description);
   return all;
+}
+
+Reference reference_of(std::initializer_list<std::pair<ReferencePart, double>> ns_per_unit) {
+  Reference reference;
+  for (const auto& [part, ns] : ns_per_unit) reference.ns_per_unit[part] = ns;
+  return reference;
 }
 
 std::vector<double> log_times(const Reference& truth, const std::vector<ir::Description>& rows) {
@@ -61,13 +69,12 @@ TEST(ReferenceTest, NoPartIsNegativeWhateverTheTimes) {
 }
 
 TEST(ReferenceTest, WeightsCostMoreTheFartherAwayTheyAre) {
-  Reference truth;
-  truth.ns_per_unit[kLaunch] = 500;
-  truth.ns_per_unit[kFlops] = 1e-2;
-  truth.ns_per_unit[kBytesWeights] = 1e-2;
-  truth.ns_per_unit[kWeightsFromLast] = 2e-2;
-  truth.ns_per_unit[kWeightsFromMemory] = 6e-2;
-  truth.ns_per_unit[kColdLaunch] = 5e3;
+  Reference truth = reference_of({{kLaunch, 500},
+                                  {kFlops, 1e-2},
+                                  {kBytesWeights, 1e-2},
+                                  {kWeightsFromLast, 2e-2},
+                                  {kWeightsFromMemory, 6e-2},
+                                  {kColdLaunch, 5e3}});
   std::vector<ir::Description> rows;
   for (ir::Description row : descriptions()) {
     for (const std::size_t state : {0, 1, 2}) {
@@ -86,11 +93,8 @@ TEST(ReferenceTest, WeightsCostMoreTheFartherAwayTheyAre) {
 }
 
 TEST(ReferenceTest, AnActivationOfFewRowsIsKnownWhereverItsElementsCount) {
-  Reference truth;
-  truth.ns_per_unit[kLaunch] = 500;
-  truth.ns_per_unit[kFlops] = 1e-2;
-  truth.ns_per_unit[kBytesOut] = 5e-2;
-  truth.ns_per_unit[kActivation] = 0.1;
+  Reference truth =
+      reference_of({{kLaunch, 500}, {kFlops, 1e-2}, {kBytesOut, 5e-2}, {kActivation, 0.1}});
   std::vector<ir::Description> rows = descriptions();
   std::vector<ir::Description> with;
   for (std::size_t i = 0; i < rows.size(); i += 10) {
@@ -128,14 +132,13 @@ std::vector<ir::Description> with_bytes() {
 // Bytes are multiplied four times as fast here; signed ones six times as slowly, after their
 // weights were packed, which is all that counts where rows are few.
 TEST(ReferenceTest, BytesHaveRatesOfTheirOwn) {
-  Reference truth;
-  truth.ns_per_unit[kLaunch] = 500;
-  truth.ns_per_unit[kFlops] = 1e-2;
-  truth.ns_per_unit[kBytesOut] = 5e-2;
-  truth.ns_per_unit[kFlopsOfBytes] = 2.5e-3;
-  truth.ns_per_unit[kFlopsOfSignedBytes] = 6e-2;
-  truth.ns_per_unit[kSignedWeights] = 0.4;
-  truth.ns_per_unit[kGathered] = 2;
+  Reference truth = reference_of({{kLaunch, 500},
+                                  {kFlops, 1e-2},
+                                  {kBytesOut, 5e-2},
+                                  {kFlopsOfBytes, 2.5e-3},
+                                  {kFlopsOfSignedBytes, 6e-2},
+                                  {kSignedWeights, 0.4},
+                                  {kGathered, 2}});
   const auto rows = with_bytes();
   const Reference found = learn_reference(rows, log_times(truth, rows));
   for (const ir::Description& row : rows)
@@ -164,10 +167,7 @@ TEST(ReferenceTest, WorkThatNoRowToldOfHasTheRateOfItsKin) {
   depthwise.contraction->in_c = depthwise.contraction->out_c = 1;
   depthwise.contraction->groups = 64;
   const ir::Description depthwise_bytes = as(depthwise, ir::Factors::SignedBytes);
-  Reference floats;
-  floats.ns_per_unit[kLaunch] = 500;
-  floats.ns_per_unit[kFlops] = 1e-2;
-  floats.ns_per_unit[kHalfFilled] = 1;
+  Reference floats = reference_of({{kLaunch, 500}, {kFlops, 1e-2}, {kHalfFilled, 1}});
   EXPECT_NEAR(floats.ns(bytes) / floats.ns(row), 1, 1e-12) << "with all that floats have";
   EXPECT_NEAR(floats.ns(signed_bytes) / floats.ns(row), 1, 1e-12);
   EXPECT_NEAR(floats.ns(depthwise) / floats.ns(depthwise_bytes), 1, 1e-12);
@@ -179,19 +179,15 @@ TEST(ReferenceTest, WorkThatNoRowToldOfHasTheRateOfItsKin) {
   EXPECT_NEAR(floats.ns(signed_bytes) / floats.ns(bytes), 1, 1e-12);
   floats.ns_per_unit[kFlopsOfDepthwiseBytes] = 1;
   EXPECT_NEAR(floats.ns(signed_bytes) / floats.ns(bytes), 1, 1e-12) << "not those of one channel";
-  Reference only_bytes;
-  only_bytes.ns_per_unit[kFlopsOfBytes] = 5e-3;
+  Reference only_bytes = reference_of({{kFlopsOfBytes, 5e-3}});
   EXPECT_NEAR(only_bytes.ns(row) / only_bytes.ns(bytes), 1, 1e-12) << "not without operations";
   EXPECT_NEAR(only_bytes.ns(depthwise) / only_bytes.ns(row), 1, 1e-12);
 }
 
 // Of signed bytes only products of one row were measured, which do little but pack their weights.
 TEST(ReferenceTest, ProductsOfManyRowsCountWhereOnlyThoseOfFewWereMeasured) {
-  Reference truth;
-  truth.ns_per_unit[kLaunch] = 500;
-  truth.ns_per_unit[kFlops] = 1e-2;
-  truth.ns_per_unit[kFlopsOfBytes] = 2.5e-3;
-  truth.ns_per_unit[kSignedWeights] = 0.4;
+  Reference truth = reference_of(
+      {{kLaunch, 500}, {kFlops, 1e-2}, {kFlopsOfBytes, 2.5e-3}, {kSignedWeights, 0.4}});
   std::vector<ir::Description> rows = descriptions();
   const std::size_t floats = rows.size();
   for (std::size_t i = 0; i < floats; i += 5) {
