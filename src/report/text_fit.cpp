@@ -62,8 +62,9 @@ void print_composition(const CompositionReport& composition, double level, std::
       base::duration_text(unsure(predict::kC0)), base::duration_text(unsure(predict::kC1)),
       base::duration_text(unsure(predict::kC2) * kBytesPerMib), unsure(predict::kScale));
   if (fit.moment_sd_log > 0)
-    out << fmt::format("blocks of one model are {} apart, which intervals hold\n",
-                       share_text(fit.moment_sd_log));
+    out << fmt::format(
+        "one model differs by {} from moment to moment, and intervals include that\n",
+        share_text(fit.moment_sd_log));
   print_load(composition.result.under_load, "whole models", out);
   if (fit.curve) {
     out << fmt::format("weights leave {}the last-level cache at a footprint of {}\n",
