@@ -28,7 +28,9 @@ Status fit_composition(const table::Table& table, const predict::Selection& sele
     return {};
   }
   if (!fitted) return fail(fitted.error());
-  fits.push_back({std::string(predict::kCompositionFormat), 0, predict::encode(fitted->fit)});
+  std::string record = predict::encode(fitted->fit);
+  OPLAT_CHECK(predict::decode_composition(record));
+  fits.push_back({std::string(predict::kCompositionFormat), 0, std::move(record)});
   result.composition = std::move(*fitted);
   return {};
 }
@@ -178,6 +180,13 @@ predict::Selection UnseenByFit::selection_for(predict::Selection selection,
   if (models_ && selection.fit && selection.setting_ids == settings_ &&
       models_->holds(plan_identity))
     selection.fit = models_->without(plan_identity);
+  return selection;
+}
+
+predict::Selection UnseenByFit::selection_without(predict::Selection selection,
+                                                  const table::Plan& plan) const {
+  if (models_ && selection.fit && selection.setting_ids == settings_)
+    selection.fit = models_->without_relatives(plan);
   return selection;
 }
 

@@ -76,6 +76,9 @@ class UnseenByFit {
   /// without one if it is the only one. All other rows and models keep the fit that they have.
   [[nodiscard]] predict::Selection selection_for(predict::Selection selection,
                                                  const std::string& plan_identity) const;
+  /// The same for a model that is to be judged: by a fit that saw no relative of it either.
+  [[nodiscard]] predict::Selection selection_without(predict::Selection selection,
+                                                     const table::Plan& plan) const;
 
  private:
   std::shared_ptr<const predict::LeaveOneOut> models_;  ///< null: the fit stays

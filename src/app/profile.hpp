@@ -19,8 +19,7 @@ struct ProfileRequest {
   ModelInputs inputs;               ///< of every model
   std::string keys_file;            ///< path of a file of keys, one a line; empty: none
   /// Kernels to choose from: a space's name or file (search/kernel_space.hpp); empty: none. Then,
-  /// and with `like`, the models are measured end to end alone, and campaign.target_error is the
-  /// error of models never seen at which to stop.
+  /// and with `like`, campaign.target_error is the error of models never seen at which to stop.
   std::string space;
   std::string like;   ///< path of a folder of models whose kernels are the space; empty: none
   std::string table;  ///< path; made if it is not there

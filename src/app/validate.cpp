@@ -86,7 +86,7 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
     }
     predict::Options how;
     how.level = request.level;
-    const predict::Selection chosen = unseen.selection_for(selection, planned[i].plan.identity);
+    const predict::Selection chosen = unseen.selection_without(selection, planned[i].plan);
     OPLAT_TRY(prediction, predict::predict(table, chosen, planned[i].plan, how));
     prediction.model = planned[i].plan.model;
     add_distinct(validation.warnings, prediction.warnings);

@@ -35,7 +35,7 @@ struct Coefficients {
   }
 };
 
-/// The unknowns of a fit: c0, c1, c2, what scale is above 1, and scale_int8 above scale.
+/// The unknowns of a fit: c0, c1, c2, scale, and what scale_int8 is above scale.
 enum Unknown : std::size_t { kC0, kC1, kC2, kScale, kScaleInt8, kUnknowns };
 using UnknownRow = std::array<double, kUnknowns>;
 inline UnknownRow row_of(const SumParts& sum) {

@@ -39,6 +39,9 @@ namespace {
 /// the empty call has one input and one output, and each further one takes some 0.1 us, a model
 /// without inputs took 0.13 us less than an empty call (docs/adr/0046).
 constexpr double kCallSdNs = 300;
+/// Of a call that no campaign could time: several times what those of ONNX Runtime take, 1.2 to 3.2
+/// us (docs/adr/0046).
+constexpr double kUnknownCallSdNs = 1e4;
 /// Of a call that was never timed on a core of its own at full clock, relative to it: in five of 56
 /// campaigns 2.2 to 3.2 us in place of 1.2 (docs/adr/0046).
 constexpr double kSharedCallSd = 0.4;
@@ -158,29 +161,35 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
         "no campaign measured an empty call; the overhead of a call is assumed to be 0");
   const CoefficientPrior prior = prior_of(selection, empty);
   composition.c0_ns = prior.mean.c0_ns;
-  // Of a table without an empty call nothing is known of a composition at all, as the warning says.
-  if (composition.c0_ns > 0) composition.c2_ns_per_byte = prior.mean.c2_ns_per_byte;
+  composition.c2_ns_per_byte = prior.mean.c2_ns_per_byte;
   composition.shared_call = empty && empty->shared;
-  if (composition.c0_ns > 0) composition.covariance = prior.covariance();
-  composition.sd_log = std::hypot(composition.sd_log, selection.sum_spread.sd_log);
+  const double sd_log = std::hypot(composition.sd_log, selection.sum_spread.sd_log);
+  // What networks missed is in the prior's scale. Of a table without an empty call nothing is known
+  // of a composition at all, as the warning says.
+  if (composition.c0_ns > 0) {
+    composition.covariance = prior.covariance();
+  } else {
+    composition.sd_log = sd_log;
+  }
   if (!selection.sum_spread.compared) {
     warnings.push_back(
         fmt::format("no network was compared with the sum of its kernels in {}: it may take up to "
                     "{:.2g} times as long, and the interval is as wide; measure some (oplat "
                     "profile --model) and fit (oplat fit)",
                     table::describe(selection.setting),
-                    std::exp(base::two_sided_normal_quantile(0.9) * composition.sd_log)));
+                    std::exp(base::two_sided_normal_quantile(0.9) * sd_log)));
   }
   return composition;
 }
 
 CoefficientPrior prior_of(const Selection& selection, const std::optional<KnownCall>& call) {
   CoefficientPrior prior;
-  prior.mean.c0_ns = call ? call->ns : 0;
-  prior.mean.c2_ns_per_byte = selection.sum_spread.result_byte_ns;
-  const double call_ns = prior.mean.c0_ns;
-  const bool shared = call && call->shared;
-  prior.sd[kC0] = std::hypot(kCallSdNs, shared ? kSharedCallSd * call_ns : 0);
+  const bool known = call && call->ns > 0;
+  const double call_ns = known ? call->ns : 0;
+  prior.mean.c0_ns = call_ns;
+  if (known) prior.mean.c2_ns_per_byte = selection.sum_spread.result_byte_ns;
+  prior.sd[kC0] = std::hypot(known ? kCallSdNs : kUnknownCallSdNs,
+                             known && call->shared ? kSharedCallSd * call_ns : 0);
   prior.sd[kC1] = selection.setting.threads > 1 ? kKernelOfThreadsSdNs : kKernelSdNs;
   prior.sd[kC2] = kResultByteSdNs;
   prior.sd[kScale] = kScaleSd;

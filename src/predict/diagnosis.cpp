@@ -129,10 +129,11 @@ KernelDiagnosis of_kernel(const KernelPrediction& kernel, const ir::Key& key,
 Remedy remedy_for(const KernelPrediction& kernel) {
   if (kernel.group == "node-overhead") return Remedy::Nothing;  // what no kernel is built for
   // Its key lacks what decides the work: no number of blocks helps.
-  if (kernel.in_model_ns) return Remedy::Nothing;
+  if (kernel.in_model_ns || kernel.has_caveat) return Remedy::Nothing;
   if (kernel.source != Source::Measured && kernel.source != Source::Free) return Remedy::Measure;
-  // Nor does one where the curve between the states of its rows is in doubt.
-  const Term term{1, kernel.sd_log.value_or(0), kernel.group, kernel.common_sd_log};
+  // Nor does one where the curve between the states of its rows is in doubt, or what its values do.
+  const Term term{1, kernel.sd_log.value_or(0), kernel.group,
+                  std::hypot(kernel.common_sd_log, kernel.values_sd_log)};
   return term.own_sd_log() > kWellMeasuredSd ? Remedy::MoreBlocks : Remedy::Nothing;
 }
 
@@ -162,9 +163,9 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
                             one.common_part * common;
     sum.kernels += one.uncertainty_share;
   }
+  sum.control = prediction.control_sd_log * prediction.control_sd_log;
   // How often bodies run is the composition's, too.
-  sum.composition = prediction.composition_sd_log * prediction.composition_sd_log +
-                    prediction.control_sd_log * prediction.control_sd_log;
+  sum.composition = prediction.composition_sd_log * prediction.composition_sd_log + sum.control;
   const double moment_sd_log = prediction.composition.moment_sd_log;
   sum.moments = moment_sd_log * moment_sd_log;
   for (const Mismatch& mismatch : prediction.mismatch)
@@ -175,6 +176,7 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
   sum.kernels /= variance;
   sum.composition /= variance;
   sum.moments /= variance;
+  sum.control /= variance;
   sum.mismatch /= variance;
   for (DistinctKernel& one : distinct) {
     one.uncertainty_share /= variance;

@@ -77,6 +77,7 @@ struct Uncertainty {
   double kernels = 0;
   double composition = 0;
   double moments = 0;  ///< in composition: that the machine is another one at each moment
+  double control = 0;  ///< in composition: that data decide steps and branches
   double mismatch = 0;
   std::vector<UncertainKernel> most;  ///< every distinct kernel with a share, most first
 };

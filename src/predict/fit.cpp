@@ -46,6 +46,10 @@ constexpr double kLastSteps[] = {0, -0.5, 0.5, -1, 1, -1.5, 1.5, -2.0, 2.0, -2.5
 /// A model that takes so many times more or less than its kernels is not what a sum can describe,
 /// and may be an untrusted table's.
 constexpr double kMaxRatioToSum = 1000;
+/// Nor is one of so many bytes, or kernels, for each ns that it takes.
+constexpr double kMaxPerNs = 1e6;
+/// No model takes less.
+constexpr double kLeastNs = 1;
 
 /// Groups are left out one by one up to so many, and more of them together beyond: what a fit takes
 /// would grow with the third power of the number of models.
@@ -54,6 +58,9 @@ constexpr std::size_t kMaxFolds = 32;
 /// Models of one file name are one model in other shapes up to this ratio of their weights: what a
 /// runtime folds into constants differs a little from shape to shape.
 constexpr double kSameWeights = 1.01;
+
+/// A command in a message is worth nothing cut.
+constexpr std::size_t kWholeCommand = 1 << 16;
 
 /// Models that a message names.
 constexpr std::size_t kMaxNamed = 5;
@@ -154,6 +161,7 @@ class Fitting {
   Status prepare();
   [[nodiscard]] bool holds_plan(const std::string& identity) const;
   [[nodiscard]] std::optional<CompositionFit> without_plan(const std::string& identity) const;
+  [[nodiscard]] std::optional<CompositionFit> without_relatives(const table::Plan& plan) const;
 
  private:
   /// What the models outside some groups say.
@@ -192,9 +200,13 @@ class Fitting {
   [[nodiscard]] Result<LeftOutModel> left_out(const FitCandidate& model,
                                               const Without& without) const;
   [[nodiscard]] std::set<std::string> groups_of(std::size_t fold) const;
+  [[nodiscard]] std::optional<CompositionFit> without_groups(
+      const std::set<std::string>& out) const;
   /// For the message that none can take part: those that were measured, but not well enough. Empty
   /// where there are none.
   [[nodiscard]] std::string too_wide() const;
+  /// The same of those that cannot take part at all: the first one, with the reason.
+  [[nodiscard]] std::string left_aside() const;
 
   const table::Table& table_;
   const Selection& selection_;
@@ -264,14 +276,18 @@ Status Fitting::collect() {
     candidate.calibrates = timing->blocks >= 2 && candidate.half_width <= request_.max_half_width;
     OPLAT_CHECK(add_sums(candidate));
     if (candidate.sums.empty()) continue;
-    const double ratio = prior_.mean.predict(candidate.sums.front().parts) / timing->median_ns;
+    candidate.plan.kernels = {};  // their sum is all that is asked for
+    const SumParts& parts = candidate.sums.front().parts;
+    const double ratio = prior_.mean.predict(parts) / timing->median_ns;
     if (!(ratio < kMaxRatioToSum && ratio > 1 / kMaxRatioToSum &&
-          std::abs(candidate.half_width) < kMaxRatioToSum)) {
+          std::abs(candidate.half_width) < kMaxRatioToSum &&
+          std::max(parts.result_bytes, parts.kernels) < kMaxPerNs * timing->median_ns)) {
       excluded_.emplace_back(row.row.name, "its time is out of all proportion to its kernels");
       continue;
     }
     models_.push_back(std::move(candidate));
   }
+  predictors_.clear();
   std::stable_sort(models_.begin(), models_.end(),
                    [](const auto& a, const auto& b) { return a.row.row.name < b.row.row.name; });
   name_groups();
@@ -280,6 +296,9 @@ Status Fitting::collect() {
     model.fold = number.emplace(model.group, number.size()).first->second % kMaxFolds;
   return {};
 }
+
+/// No model's own group is called so.
+std::string group_of_name(const std::string& name) { return "group " + name; }
 
 void Fitting::name_groups() {
   std::map<std::string_view, std::vector<FitCandidate*>> of_name;
@@ -291,7 +310,7 @@ void Fitting::name_groups() {
       continue;
     }
     model.group_name = group->second;
-    model.group = "group " + model.group_name;
+    model.group = group_of_name(model.group_name);
   }
   for (auto& [name, models] : of_name) {
     std::stable_sort(models.begin(), models.end(), [](const auto* a, const auto* b) {
@@ -336,9 +355,10 @@ Fitting::Fitted Fitting::fit(const std::vector<const FitCandidate*>& models) con
   return fitted;
 }
 
-/// A sum of hardly any models could drive the sum of a tiny one below zero.
+/// A sum of hardly any models could drive the sum of a tiny one below zero, and that of one without
+/// kernels to nothing.
 double predicted_ns(const Coefficients& coefficients, const SumParts& parts) {
-  return std::max(coefficients.predict(parts), kMinShareOfKernels * parts.ns);
+  return std::max({coefficients.predict(parts), kMinShareOfKernels * parts.ns, kLeastNs});
 }
 
 ErrorTerm Fitting::error_of(const FitCandidate& model, const Fitted& fitted) const {
@@ -377,6 +397,9 @@ std::optional<estimate::ReuseCurve> Fitting::curve_of(const Fitted& fitted) cons
   };
   curve->earliest = end(place - reach);
   curve->latest = end(place + reach);
+  // No model was asked how the curve goes on beyond the ramp, so that this stays in doubt.
+  curve->earliest->rise_per_octave = start_->earliest.value_or(start_->last).rise_per_octave;
+  curve->latest->rise_per_octave = start_->latest.value_or(start_->last).rise_per_octave;
   return curve;
 }
 
@@ -420,7 +443,10 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   }
   fit.groups = request_.groups;
   // Without a model that was predicted, nothing is known better than without a fit.
-  if (fit.scores.empty()) fit.sd_log = std::max(fit.sd_log, kCompositionSd);
+  if (fit.scores.empty()) {
+    fit.sd_log = std::max(fit.sd_log, kCompositionSd);
+    fit.moment_sd_log = 0;  // that spread has a machine's moments in it
+  }
   std::sort(fit.scores.begin(), fit.scores.end());
   return fit;
 }
@@ -489,6 +515,14 @@ std::string Fitting::too_wide() const {
           : "");
 }
 
+std::string Fitting::left_aside() const {
+  if (excluded_.empty()) return {};
+  const auto& [name, why] = excluded_.front();
+  return fmt::format(
+      "{}: {}{}; ", base::printable(name), why,
+      excluded_.size() > 1 ? fmt::format(" (and {} more)", excluded_.size() - 1) : "");
+}
+
 Status Fitting::prepare() {
   OPLAT_TRY(empty, empty_call(table_, selection_));
   prior_ = prior_of(selection_, empty);
@@ -506,9 +540,26 @@ std::optional<CompositionFit> Fitting::without_plan(const std::string& identity)
   for (const FitCandidate& model : models_) {
     if (model.row.row.plan_identity == identity) out.insert(model.group);
   }
+  return without_groups(out);
+}
+
+std::optional<CompositionFit> Fitting::without_groups(const std::set<std::string>& out) const {
   const auto others = without(out);
   if (others.empty()) return std::nullopt;
   return calibrated(fit(others), others, out);
+}
+
+std::optional<CompositionFit> Fitting::without_relatives(const table::Plan& plan) const {
+  const auto named = request_.groups.find(plan.model);
+  std::set<std::string> out;
+  for (const FitCandidate& model : models_) {
+    const auto [less, more] = std::minmax(model.plan.weight_bytes, plan.weight_bytes);
+    const bool same = model.row.row.name == plan.model && more <= kSameWeights * less;
+    const bool of_group =
+        named != request_.groups.end() && model.group == group_of_name(named->second);
+    if (same || of_group || model.row.row.plan_identity == plan.identity) out.insert(model.group);
+  }
+  return without_groups(out);
 }
 
 Result<FitResult> Fitting::run() {
@@ -516,10 +567,10 @@ Result<FitResult> Fitting::run() {
   if (without({}).empty()) {
     return fail(
         Code::Refused,
-        "{}: no whole model can be fitted for {}; {}measure models with their kernels: oplat "
-        "profile --model MODEL --table {} --runtime {}",
-        table_.path().string(), table::describe(selection_.setting), too_wide(),
-        table_.path().string(), selection_.setting.runtime);
+        "{}: no whole model can be fitted for {}; {}{}measure models with their kernels: {}",
+        table_.path().string(), table::describe(selection_.setting), left_aside(), too_wide(),
+        base::printable(profile_another(table_.path().string(), selection_.setting),
+                        kWholeCommand));
   }
   FitResult result;
   const auto all = without({});
@@ -547,12 +598,13 @@ Result<FitResult> fit_composition(const table::Table& table, const Selection& se
 
 Result<std::map<std::string, std::string>> kept_groups(const table::Table& table,
                                                        const Selection& selection) {
-  OPLAT_TRY(found,
-            table.find_fit(kCompositionFormat, selection.device_id, selection.setting_ids.front()));
-  std::map<std::string, std::string> groups;
-  if (!found) return groups;
-  if (auto fit = decode_composition(found->fit.blob)) groups = std::move(fit->groups);
-  return groups;
+  // A setting's other builds follow it: a fit of their rows named the groups, too.
+  for (const table::SettingId setting : selection.setting_ids) {
+    OPLAT_TRY(found, table.find_fit(kCompositionFormat, selection.device_id, setting));
+    if (!found) continue;
+    if (auto fit = decode_composition(found->fit.blob)) return std::move(fit->groups);
+  }
+  return std::map<std::string, std::string>();
 }
 
 struct LeaveOneOut::Impl {
@@ -581,6 +633,10 @@ bool LeaveOneOut::holds(const std::string& plan_identity) const {
 
 std::optional<CompositionFit> LeaveOneOut::without(const std::string& plan_identity) const {
   return impl_->fitting.without_plan(plan_identity);
+}
+
+std::optional<CompositionFit> LeaveOneOut::without_relatives(const table::Plan& plan) const {
+  return impl_->fitting.without_relatives(plan);
 }
 
 }  // namespace oplat::predict

@@ -84,6 +84,9 @@ class LeaveOneOut {
   /// As FitResult::fit, from all models but the one of this plan and its group (an unknown plan:
   /// all of them); std::nullopt if there is no other.
   [[nodiscard]] std::optional<CompositionFit> without(const std::string& plan_identity) const;
+  /// The same without any relative of a model that need not be among them: its group by the
+  /// request's names, and what has its file name and, to 1 %, its bytes of weights.
+  [[nodiscard]] std::optional<CompositionFit> without_relatives(const table::Plan& plan) const;
 
  private:
   struct Impl;

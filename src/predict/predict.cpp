@@ -12,6 +12,7 @@
 #include "base/counted.hpp"
 #include "base/hash.hpp"
 #include "base/interval.hpp"
+#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "base/truncated_list.hpp"
 #include "base/units.hpp"
@@ -641,6 +642,16 @@ std::string missing_text(const Prediction& prediction, std::string_view table) {
   const std::size_t missing = prediction.missing.size();
   return fmt::format("{} of {} kernels {} not in {}: {}", missing, prediction.help.kernels,
                      base::one_or_many(missing, "is", "are"), table, fmt::join(parts, ", "));
+}
+
+std::string profile_another(const std::string& table, const table::Setting& setting) {
+  std::vector<std::string> words = {"oplat", "profile", "--model", "MODEL"};
+  if (!table.empty()) words.insert(words.end(), {"--table", table});
+  words.insert(words.end(), {"--runtime", setting.runtime});
+  if (setting.threads > 1)
+    words.insert(words.end(), {"--threads", std::to_string(setting.threads)});
+  if (setting.precision != "model") words.insert(words.end(), {"--precision", setting.precision});
+  return base::shell_command(words);
 }
 
 std::vector<std::string> missing_remedies(const Prediction& prediction) {

@@ -218,9 +218,13 @@ Result<Prediction> predict(const table::Table& table, const Selection& selection
 /// "82 of 83 kernels are not in the table: 45 Conv, 12 Mul and 25 others": distinct kernels. Of a
 /// prediction with missing ones. `table`: what to call it.
 std::string missing_text(const Prediction& prediction, std::string_view table = "the table");
-/// What answers them, best first: "oplat fit t.oplat may answer 64 of them", "measure them: oplat
+/// What answers them, best first: "estimate 64 of them: oplat fit t.oplat", "measure them: oplat
 /// profile ...". Empty if nothing that can be said as a command does.
 std::vector<std::string> missing_remedies(const Prediction& prediction);
+
+/// "oplat profile --model MODEL --table t.oplat --runtime onnxruntime --threads 2": measures one
+/// more model under this setting, quoted for a shell. `table`: a path; empty: none is said.
+std::string profile_another(const std::string& table, const table::Setting& setting);
 
 /// Code::Missing with operators and remedies where kernels have no estimate and the policy does not
 /// accept that. `is_reported`: what missing_text() and missing_remedies() say stands above already,

@@ -252,7 +252,7 @@ Status take_fit(const table::Table& table, Selection& selection) {
   if (fit) {
     selection.fit = std::move(*fit);
   } else {
-    selection.warnings.push_back(fit.error().message);
+    selection.warnings.push_back(fmt::format("{}: {}", table.path().string(), fit.error().message));
   }
   return {};
 }

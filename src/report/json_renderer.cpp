@@ -77,10 +77,9 @@ Json uncertainty_of(const PredictionReport& report) {
                     {"share", one.share},
                     {"remedy", name(one.remedy)}});
   }
-  return {{"kernels", uncertainty->kernels},
-          {"composition", uncertainty->composition},
-          {"mismatch", uncertainty->mismatch},
-          {"most", std::move(most)}};
+  return {{"kernels", uncertainty->kernels},   {"composition", uncertainty->composition},
+          {"moments", uncertainty->moments},   {"control", uncertainty->control},
+          {"mismatch", uncertainty->mismatch}, {"most", std::move(most)}};
 }
 
 Json inserted_of(const predict::Diagnosis& diagnosis) {

@@ -10,7 +10,6 @@
 #include "base/counted.hpp"
 #include "base/layout.hpp"
 #include "base/message.hpp"
-#include "base/shell.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/text_table.hpp"
@@ -393,30 +392,20 @@ std::string composition_text(const predict::Composition& composition) {
   return "not fitted (oplat fit does it, from measured models): the interval uses start values";
 }
 
-namespace {
-
-/// The command that measures another model into the table, in the setting of the rows.
-std::string profile_another(const predict::Prediction& p) {
-  std::vector<std::string> words = {"oplat", "profile", "--model", "MODEL"};
-  if (!p.table_path.empty()) words.insert(words.end(), {"--table", p.table_path.string()});
-  words.insert(words.end(), {"--runtime", p.setting.runtime});
-  if (p.setting.threads > 1)
-    words.insert(words.end(), {"--threads", std::to_string(p.setting.threads)});
-  return base::printable(base::shell_command(words), kPredictionWholeKey);
-}
-
-}  // namespace
-
 std::vector<std::string> remedy_lines(const PredictionReport& report, const Options& options) {
   std::vector<std::string> lines;
   if (!report.diagnosis.uncertainty) return lines;
   const predict::Prediction& p = report.prediction;
   const predict::Uncertainty& uncertainty = *report.diagnosis.uncertainty;
-  bool measure = false, more_blocks = false;
+  bool measure = false, more_blocks = false, loaded = false;
   for (std::size_t i = 0; i < uncertainty.most.size() && i < kUncertainShown; ++i) {
     if (uncertainty.most[i].share < kSome) break;
     measure |= uncertainty.most[i].remedy == predict::Remedy::Measure;
-    more_blocks |= uncertainty.most[i].remedy == predict::Remedy::MoreBlocks;
+    if (uncertainty.most[i].remedy != predict::Remedy::MoreBlocks) continue;
+    more_blocks = true;
+    // Rows that have all their blocks get others for being asked.
+    const std::string& group = p.kernels.at(uncertainty.most[i].first).group;
+    loaded |= group == estimate::kUnderLoadGroup || group == estimate::kNeverQuietGroup;
   }
   if (uncertainty.mismatch > kMuch)
     lines.emplace_back("a narrower interval needs rows of the device and setting asked for");
@@ -426,19 +415,22 @@ std::vector<std::string> remedy_lines(const PredictionReport& report, const Opti
         "a narrower interval needs a machine that nobody shares: the same network took {:.1f} % "
         "more or less from moment to moment",
         100 * p.composition.moment_sd_log));
-  if (uncertainty.composition - uncertainty.moments > kMuch && options.measures_here)
-    lines.push_back(fmt::format("a narrower interval needs {}whole models: {}",
-                                p.composition.fitted || p.composition.left_out ? "more " : "",
-                                profile_another(p)));
+  if (uncertainty.composition - uncertainty.moments - uncertainty.control > kMuch &&
+      options.measures_here)
+    lines.push_back(
+        fmt::format("a narrower interval needs {}whole models: {}",
+                    p.composition.fitted || p.composition.left_out ? "more " : "",
+                    base::printable(predict::profile_another(p.table_path.string(), p.setting),
+                                    kPredictionWholeKey)));
   if (measure && !options.measures_here)
     lines.push_back(fmt::format(
         "a narrower interval needs rows of the kernels above: measure them on the device "
         "with the tools of {}, then oplat import (--keys shows their keys)",
         name_text(p.setting.runtime)));
   if ((measure || more_blocks) && options.measures_here && !p.help.profile_command.empty())
-    lines.push_back(fmt::format("a narrower interval needs the kernels above {}: {}",
+    lines.push_back(fmt::format("a narrower interval needs the kernels above {}: {}{}",
                                 measure ? "measured" : "measured in more blocks",
-                                p.help.profile_command));
+                                p.help.profile_command, loaded ? " --retry-loaded" : ""));
   return lines;
 }
 

@@ -63,7 +63,8 @@ void add_fit(const Command& app) {
   command
       .add_option("--max-half-width", flags->request.how.max_half_width,
                   "max relative half-width of a model's measured confidence interval; noisier "
-                  "models are ignored (default: each model weighs by its precision)")
+                  "models are ignored by this fit, not by later ones of campaigns (default: each "
+                  "model weighs by its precision)")
       .range(0.0, 1.0);
   command.add_option("--most-half-width", flags->request.how.max_half_width, "")
       .range(0.0, 1.0)

@@ -74,10 +74,11 @@ void add_profile(const Command& app) {
   command.add_option("--keys", flags->request.keys_file, "file of keys to measure, one a line")
       .type_name("FILE");
   command
-      .add_option("--space", flags->request.space,
-                  "measure kernels of this space, for models that are not known yet: general-cpu, "
-                  "or a YAML file; models are measured end to end alone, and --target-error is the "
-                  "expected error of models never seen")
+      .add_option(
+          "--space", flags->request.space,
+          "measure kernels of this space, for models that are not known yet: general-cpu, "
+          "or a YAML file; models given with --model are measured too, and --target-error is "
+          "the expected error of models never seen")
       .type_name("NAME|FILE");
   command
       .add_option("--like", flags->request.like,

@@ -156,6 +156,22 @@ TEST_F(CompositionTest, WhatNetworksMissedOfSumsIsInTheIntervalAndAGuessSaysSo) 
   EXPECT_THAT(guessed.warnings, Contains(HasSubstr("up to 3.2 times as long")));
 }
 
+// The prior of the coefficients has it, where there is one.
+TEST_F(CompositionTest, WhatNetworksMissedOfSumsIsCountedOnce) {
+  row(test::kCopy1000, 50'000'000);
+  small_.empty_call(device_, setting_, 900);
+  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
+  const auto predicted = [&](SumSpread spread) {
+    selection.sum_spread = spread;
+    return must(predict(small_.table(), selection, plan({{"a", test::kCopy1000, 1}}), {}));
+  };
+  const Prediction usual = predicted({});
+  const Prediction guessed = predicted({0.7, false});
+  EXPECT_NEAR(*guessed.sd_log, std::hypot(*usual.sd_log, 0.7), 1e-4);
+  EXPECT_THAT(guessed.warnings, Contains(HasSubstr("up to 3.2 times as long")));
+  EXPECT_NEAR(guessed.interval->high / *guessed.latency_ns, 3.2, 0.05) << "as the warning says";
+}
+
 /// Two kernels that take four times as long from memory, on a device that reports 480 MiB of last
 /// level, in a model of 100.
 class AssumedMemory : public CompositionTest {

@@ -375,6 +375,17 @@ TEST(Uncertainty, RemedyDependsOnSourceAndPrecision) {
   EXPECT_EQ(u.most[2].remedy, Remedy::Measure);
 }
 
+TEST(Uncertainty, WhatValuesDecideNoBlockMends) {
+  KernelPrediction by_values = kernel_of(test::kCopy250, 1000, std::hypot(0.01, 0.3));
+  by_values.values_sd_log = 0.3;
+  KernelPrediction unsaid = kernel_of(test::kCopy1000, 1000, 0.5);
+  unsaid.has_caveat = true;
+  const Uncertainty u =
+      diagnose(prediction_of({by_values, unsaid}), {}, ir::Catalogue::own()).uncertainty.value();
+  ASSERT_EQ(u.most.size(), 2U);
+  for (const UncertainKernel& kernel : u.most) EXPECT_EQ(kernel.remedy, Remedy::Nothing);
+}
+
 TEST(Uncertainty, WhatKernelsMissTogetherIsTheirsAndNoBlockHelps) {
   // Own parts of 0.018 and 0.012 next to 0.24 and 0.16 that have one cause.
   KernelPrediction one = kernel_of(test::kCopy250, 60000, std::hypot(0.03, 0.4));

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
+#include "predict/compose.hpp"
 #include "predict/fit_sums.hpp"
 #include "predict/load.hpp"
 #include "predict/prediction.hpp"
@@ -534,6 +535,12 @@ TEST_F(FitTest, FindsHowMuchOfTheLastLevelIsLeft) {
   // It is known far better than before.
   ASSERT_TRUE(result.fit.curve->earliest && result.fit.curve->latest);
   EXPECT_LT(place(*result.fit.curve->latest) / place(*result.fit.curve->earliest), 1.3);
+  // How it goes on beyond the ramp no model was asked.
+  const auto selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
+  const auto start = estimate::default_curve(selection.device, selection.memory).value();
+  EXPECT_GT(start.latest->rise_per_octave, 0);
+  EXPECT_EQ(result.fit.curve->latest->rise_per_octave, start.latest->rise_per_octave);
+  EXPECT_EQ(result.fit.curve->earliest->rise_per_octave, start.earliest->rise_per_octave);
   for (const LeftOutModel& left : result.left_out)
     EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.01) << left.name;
 }
@@ -653,6 +660,42 @@ TEST_F(FitTest, AModelIsLeftOutByItsPlan) {
   EXPECT_EQ(without("no such plan"), must(fit()).fit);
 }
 
+// Who judges predictions must not have seen a relative of what is predicted.
+TEST_F(FitTest, RelativesAreLeftOutOfAModelThatWasNotMeasured) {
+  for (int i = 0; i < 4; ++i)
+    model(fmt::format("net{}.onnx", i), 10 + 5 * i, 1, 0.002, false, 1e6 * (i + 1));
+  const auto selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
+  FitRequest request;
+  request.groups = {{"net0.onnx", "twins"}, {"net1.onnx", "twins"}, {"large.onnx", "twins"}};
+  const LeaveOneOut models = must(LeaveOneOut::prepare(small_.table(), selection, request));
+  const auto scores = [&](const std::string& name, double weights) {
+    table::Plan plan;
+    plan.model = name;
+    plan.identity = "another batch";
+    plan.weight_bytes = weights;
+    return models.without_relatives(plan).value().scores.size();
+  };
+  EXPECT_EQ(scores("net2.onnx", 3.01e6), 3U) << "the same model in another shape";
+  EXPECT_EQ(scores("net2.onnx", 4e6), 4U) << "another model of that name";
+  EXPECT_EQ(scores("large.onnx", 9e6), 2U) << "of the group of two";
+  EXPECT_EQ(scores("other.onnx", 1e6), 4U);
+}
+
+// Where no campaign could time a call, nothing is known of it but that it is short.
+TEST_F(FitTest, ACallThatNobodyTimedIsUnsure) {
+  Selection selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
+  selection.sum_spread.result_byte_ns = 0.004;
+  const CoefficientPrior timed = prior_of(selection, KnownCall{1300, false});
+  EXPECT_EQ(timed.mean.c2_ns_per_byte, 0.004);
+  EXPECT_LT(timed.sd[Unknown::kC0], 1000);
+  for (const std::optional<KnownCall>& call :
+       {std::optional<KnownCall>(), std::optional(KnownCall{0, false})}) {
+    const CoefficientPrior untimed = prior_of(selection, call);
+    EXPECT_EQ(untimed.mean.c2_ns_per_byte, 0) << "as a prediction without a fit has it";
+    EXPECT_GT(untimed.sd[Unknown::kC0], 5000);
+  }
+}
+
 TEST_F(FitTest, ManyModelsAreLeftOutTogether) {
   for (int i = 0; i < 70; ++i) model(fmt::format("net{:03}.onnx", i), 5 + i % 60);
   const FitResult result = must(fit());
@@ -677,6 +720,24 @@ TEST_F(FitTest, NoModelIsTooFew) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::Refused);
   EXPECT_THAT(result.error().message, HasSubstr("oplat profile --model"));
+  // Why one that was measured cannot take part is said, and the command measures this setting.
+  table::Setting threads = test::setting_of();
+  threads.threads = 4;
+  const auto four = small_.setting(threads);
+  table::Plan plan;
+  plan.model = plan.identity = "net.onnx";
+  plan.kernels = {{"a", key(300), 1}};
+  must(small_.table().put_plan(plan));
+  table::ModelRow row;
+  row.name = row.plan_identity = "net.onnx";
+  row.outcome = timing(1e6, 0.01);
+  must(small_.table().put_model_row(device_, four, std::nullopt, row));
+  small_.row(device_, four, key(100), std::nullopt, timing(kShort, 0.005));
+  const auto selection = must(select_rows(small_.table(), {.threads = 4}, ir::Catalogue::own()));
+  const auto refused = fit_composition(small_.table(), selection, {});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("net.onnx: 1 of its kernels have no row"));
+  EXPECT_THAT(refused.error().message, HasSubstr("--threads 4"));
 }
 
 TEST_F(FitTest, WhatWasMeasuredTooWidelyIsNamedWhereNoneIsLeft) {
@@ -762,6 +823,7 @@ TEST_F(FitTest, ModelsThatAreHardlyKnownMakeNoIntervalNarrow) {
   const CompositionFit fitted = must(fit()).fit;
   EXPECT_THAT(fitted.scores, IsEmpty());
   EXPECT_GE(fitted.sd_log, kCompositionSd);
+  EXPECT_EQ(fitted.moment_sd_log, 0) << "that spread has a machine's moments in it";
 }
 
 TEST_F(FitTest, TimesOutOfAllProportionAreLeftAside) {
@@ -772,6 +834,13 @@ TEST_F(FitTest, TimesOutOfAllProportionAreLeftAside) {
   EXPECT_EQ(result.fit.scores.size(), 5U);
   EXPECT_EQ(result.excluded.size(), 2U);
   EXPECT_EQ(must(decode_composition(encode(result.fit))), result.fit);
+  // So are bytes of results, and counts of kernels that take no time.
+  table::Plan plan = must(small_.table().find_plan("plan of net0.onnx")).value();
+  plan.activation_bytes = 1e308;
+  must(small_.table().put_plan(plan));
+  const FitResult fewer = must(fit());
+  EXPECT_EQ(fewer.excluded.size(), 3U);
+  EXPECT_EQ(must(decode_composition(encode(fewer.fit))), fewer.fit);
 }
 
 TEST_F(FitTest, ModelsUnderLoadCountForLittle) {

@@ -81,8 +81,8 @@ TEST(PredictionJson, KernelsHoldRatesBoundAndUncertainty) {
   // composition.
   const double variance = 0.01 * 0.01 + 25.0 / 144 + 0.07 * 0.07;
   EXPECT_NEAR(conv["uncertainty_share"].get<double>(), 0.0001 / variance, 1e-12);
-  EXPECT_EQ(names(doc["uncertainty"]),
-            (std::set<std::string>{"kernels", "composition", "mismatch", "most"}));
+  EXPECT_EQ(names(doc["uncertainty"]), (std::set<std::string>{"kernels", "composition", "moments",
+                                                              "control", "mismatch", "most"}));
   EXPECT_NEAR(doc["uncertainty"]["composition"].get<double>(), 0.0049 / variance, 1e-12);
   EXPECT_EQ(doc["uncertainty"]["mismatch"], 0);
   ASSERT_EQ(doc["uncertainty"]["most"].size(), 2U);
