@@ -148,11 +148,24 @@ class SpaceProfile {
   /// The kernels of models and small networks, of which the composition needs every one.
   Result<measure::Summary> kernels_of_models(CampaignInParts& campaign);
   Result<measure::Summary> rounds(CampaignInParts& campaign);
+  /// Whether rounds go on until the error is as small as asked for, and only how kernels add up
+  /// is in the way, which is a guess before models have times.
+  [[nodiscard]] bool lacks_models() const {
+    return report_.target && report_.expected && report_.expected->kernels <= *report_.target &&
+           !meets_target() && !models_timed_ && !models_.empty();
+  }
+  [[nodiscard]] bool meets_target() const {
+    return report_.target && report_.expected && report_.expected->mean <= *report_.target;
+  }
+  Result<measure::Summary> time_models(CampaignInParts& campaign, double budget_s);
   Result<measure::Summary> last_part(CampaignInParts& campaign);
   /// What was said of the space's networks as if unseen, of those of one fold or of all; none where
   /// too little is known.
   Result<std::vector<estimate::UnseenNetwork>> unseen_networks(std::optional<std::size_t> fold);
+  /// Of what the table's whole models say by now, or what is assumed before them.
   Result<double> error_of_composition();
+  /// Of all families, or of some of them.
+  Status say_error(double kernels, bool of_all);
   /// By the networks of all families for the report, or by those of one fold for people to see.
   Status estimate_error(std::optional<std::size_t> fold = std::nullopt);
 
@@ -166,6 +179,7 @@ class SpaceProfile {
   report::SpaceSummary report_;
   double seconds_of_error_ = 0;
   std::optional<double> correlation_;  ///< of the errors of learned kernels
+  bool models_timed_ = false;          ///< within the rounds
 };
 
 Status SpaceProfile::tell_known(estimate::Sampler& sampler) {
@@ -223,11 +237,14 @@ Result<std::vector<estimate::UnseenNetwork>> SpaceProfile::unseen_networks(
 }
 
 Result<double> SpaceProfile::error_of_composition() {
+  // Rows that came since the last fit make it out of date.
+  if (models_timed_) update_composition(session_, table_, events_);
   OPLAT_TRY(selection, select_rows(table_, rows_of(session_)));
   // Of a normal distribution the mean magnitude is 0.8 deviations.
   constexpr double kMeanMagnitude = 0.7978845608;
-  return kMeanMagnitude *
-         (selection.fit ? selection.fit->sd_log_of_a_moment() : predict::kCompositionSd);
+  return kMeanMagnitude * (selection.fit
+                               ? selection.fit->sd_log_of_a_moment()
+                               : std::hypot(predict::kCompositionSd, selection.sum_spread.sd_log));
 }
 
 Status SpaceProfile::estimate_error(std::optional<std::size_t> fold) {
@@ -239,17 +256,19 @@ Status SpaceProfile::estimate_error(std::optional<std::size_t> fold) {
   const std::optional<double> correlation = estimate::learned_correlation(networks);
   const double kernels = estimate::error_of_whole_networks(
       networks, correlation.value_or(predict::kLearnedCorrelation));
+  if (!fold) correlation_ = correlation;
+  return say_error(kernels, !fold);
+}
+
+Status SpaceProfile::say_error(double kernels, bool of_all) {
   OPLAT_TRY(composition, error_of_composition());
   const report::ExpectedError error{std::hypot(kernels, composition), kernels, composition};
-  if (!fold) {
-    correlation_ = correlation;
-    report_.expected = error;
-  }
+  if (of_all) report_.expected = error;
   events_.note(fmt::format(
       "expected error of models never seen: {:.1f} % ({:.1f} % by kernels, {:.1f} % by their sum), "
       "from {} kernels{}",
       100 * error.mean, 100 * kernels, 100 * composition, times_.log_ns().size(),
-      fold ? ", for some of the families" : ""));
+      of_all ? "" : ", for some of the families"));
   return {};
 }
 
@@ -261,6 +280,14 @@ Result<measure::Summary> SpaceProfile::kernels_of_models(CampaignInParts& campai
   part.blocks = kBlocksOfRow;
   part.budget_s = campaign.left_s() * kMaxShareOfModels;
   if (part.keys.empty()) return measure::Summary();
+  return campaign.run(part);
+}
+
+Result<measure::Summary> SpaceProfile::time_models(CampaignInParts& campaign, double budget_s) {
+  CampaignInParts::Part part;
+  part.models = models_;
+  part.budget_s = budget_s;
+  models_timed_ = true;
   return campaign.run(part);
 }
 
@@ -324,10 +351,15 @@ Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
     const bool cheap = seconds_of_error_ <= kShareOfError * seconds;
     if (report_.target) OPLAT_CHECK(estimate_error());
     if (!report_.target && cheap) OPLAT_CHECK(estimate_error(static_cast<std::size_t>(round)));
-    if (report_.target && report_.expected && report_.expected->mean <= *report_.target) {
-      report_.target_met = true;
-      break;
+    if (lacks_models()) {
+      OPLAT_TRY(timed, time_models(campaign, request_.campaign.budget_s
+                                                 ? kept
+                                                 : std::numeric_limits<double>::infinity()));
+      if (timed.interrupted) break;
+      OPLAT_CHECK(say_error(report_.expected->kernels, true));
     }
+    report_.target_met = meets_target();
+    if (report_.target_met) break;
     if (measured == 0 && summary.kernels.left == summary.kernels.total) break;
   }
   return last;
@@ -383,6 +415,7 @@ Result<measure::Summary> SpaceProfile::run() {
 Status SpaceProfile::finish() {
   if (events_.cancelled()) return {};
   OPLAT_CHECK(estimate_error());
+  report_.target_met = meets_target();
   if (!correlation_) return {};
   OPLAT_TRY(selection, select_rows(table_, rows_of(session_)));
   return store_fits(table_, selection.device_id, selection.setting_ids.front(),

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Profiles of a space whose kernels take times by a formula, replayed, so that how good models
+/// never seen are predicted is known beforehand.
+#include "app/space_profile.hpp"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "predict/spread.hpp"
+#include "unit/app/recording.hpp"
+
+namespace oplat::app {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+class NotedEvents : public CollectedEvents {
+ public:
+  void note(std::string_view text) override { notes.emplace_back(text); }
+  std::vector<std::string> notes;
+};
+
+class SpaceProfileTest : public RecordingTest {
+ protected:
+  /// Elements of the largest kernel that has a time; what is drawn beyond is refused.
+  static constexpr int kLargest = 2500;
+  static constexpr int kNetworks = 6;
+  static constexpr int kModels = 8;
+
+  static std::string kernel(int size) {
+    return fmt::format("Relu/14{{}}(f32[{0}])->(f32[{0}])", size);
+  }
+  static double ns_of(int size) { return 300 + 2.0 * size; }
+  static table::Timing timing(double median_ns) {
+    table::Timing value;
+    value.median_ns = value.ci_low_ns = value.ci_high_ns = value.min_ns = value.p10_ns =
+        value.p90_ns = median_ns;
+    value.sd_log = 0.002;
+    value.blocks = value.processes = 5;
+    return value;
+  }
+  static std::string model_name(int i) { return fmt::format("small{}.onnx", i); }
+  /// Of network or model i, 10 of them.
+  static int size_of(int i, int k) { return 16 + (k * 211 + i * 97) % (kLargest / 2); }
+
+  void SetUp() override {
+    RecordingTest::SetUp();
+    auto table = table::Table::open(path("recorded.oplat"), table::Mode::Write);
+    ASSERT_TRUE(table) << table.error().message;
+    const auto device = table->find_device("bench");
+    const auto campaigns = table->campaigns();
+    ASSERT_TRUE(device && *device && campaigns);
+    const table::SettingId setting = campaigns->front().setting;
+    const Status recorded = table->transaction([&]() -> Status {
+      for (int size = 1; size <= kLargest; ++size) {
+        table::Row row;
+        row.key = kernel(size);
+        row.reuse_bytes = 8.0 * size;
+        row.outcome = timing(ns_of(size));
+        row.method.copies = 8;
+        row.method.topology = "fan";
+        OPLAT_CHECK(table->put_row(**device, setting, std::nullopt, row));
+      }
+      for (int i = 0; i < kModels; ++i) {
+        table::Plan plan;
+        plan.model = plan.identity = model_name(i);
+        plan.batch = 1;
+        double ns = 1000;
+        for (int k = 0; k < 10; ++k) {
+          const int size = size_of(i, k);
+          plan.kernels.push_back({fmt::format("n{}", k), kernel(size), 1});
+          ns += ns_of(size);
+        }
+        OPLAT_CHECK(table->put_plan(plan));
+        table::ModelRow model;
+        model.name = model.plan_identity = plan.model;
+        model.outcome = timing(ns);
+        OPLAT_CHECK(table->put_model_row(**device, setting, std::nullopt, model));
+        // Another file of this name would do: the recording has the plan.
+        OPLAT_TRY(bytes, base::read_file(path(kModel), 1 << 20));
+        OPLAT_CHECK(base::write_file(path(plan.model), bytes));
+      }
+      return {};
+    });
+    ASSERT_TRUE(recorded) << recorded.error().message;
+  }
+
+  /// Networks of three families, whose sizes lie between each other's.
+  std::string space() {
+    std::vector<std::string> lines = {"format: oplat.kernel-space/1",
+                                      "name: relus",
+                                      "runtime: onnxruntime",
+                                      "classes:",
+                                      "- name: all",
+                                      "  kernels:"};
+    std::vector<std::string> networks = {"networks:"};
+    int next = 0;
+    for (int i = 0; i < kNetworks; ++i) {
+      std::string calls;
+      for (int k = 0; k < 10; ++k) {
+        lines.push_back(fmt::format("  - '{}'", kernel(size_of(i + kModels, k))));
+        calls += fmt::format("{}{}", k == 0 ? "" : " ", next++);
+      }
+      networks.push_back(fmt::format(
+          "- {{name: n{0}, family: f{1}, precision: fp32, kernels: '{2}'}}", i, i % 3, calls));
+    }
+    lines.insert(lines.end(), networks.begin(), networks.end());
+    return write("relus.yaml", lines);
+  }
+  Result<ProfileResult> profile_to(double target, int models) {
+    ProfileRequest request;
+    request.space = space();
+    for (int i = 0; i < models; ++i) request.models.push_back(path(model_name(i)));
+    request.table = path("t.oplat");
+    request.runtime = replay();
+    request.campaign.target_error = target;
+    return profile_space(request, noted_);
+  }
+
+  NotedEvents noted_;
+};
+
+// Before a model has a time, sums are taken to err by more than the target: only its time can say
+// that they err by less.
+TEST_F(SpaceProfileTest, ATargetBelowWhatSumsAreTakenToErrByIsMetOnceModelsHaveTimes) {
+  constexpr double kTarget = 0.05;
+  const auto result = profile_to(kTarget, kModels);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_TRUE(result->space && result->space->expected);
+  EXPECT_TRUE(result->space->target_met);
+  EXPECT_LE(result->space->expected->mean, kTarget);
+  EXPECT_LT(result->space->expected->composition, 0.8 * predict::kCompositionSd);
+  EXPECT_LT(result->space->measured, result->space->candidates) << "rounds ended early";
+  EXPECT_THAT(noted_.notes, Contains(HasSubstr("5.6 % by their sum"))) << "at first";
+}
+
+TEST_F(SpaceProfileTest, ATargetThatIsNotMetSaysSo) {
+  const auto result = profile_to(0.002, 0);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_TRUE(result->space && result->space->expected);
+  EXPECT_FALSE(result->space->target_met);
+  EXPECT_GT(result->space->expected->mean, 0.05);
+}
+
+}  // namespace
+}  // namespace oplat::app
