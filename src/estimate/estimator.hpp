@@ -24,8 +24,9 @@ struct Sample {
   std::optional<double> reuse_bytes =
       std::nullopt;  ///< of its cache state: bytes that pass between two runs; std::nullopt if it
                      ///< has none
-  std::size_t state = 0;  ///< 0 hot, 1 out of the core's own cache, 2 out of every cache; see
-                          ///< read_samples_in_states()
+  std::size_t state = 0;     ///< 0 hot, 1 out of the core's own cache, 2 out of every cache; see
+                             ///< read_samples_in_states()
+  bool never_quiet = false;  ///< table::kNeverQuiet
 };
 
 /// One question. What it points at must outlive the call.

@@ -47,7 +47,8 @@ std::string_view operator_of(std::string_view key);
 
 /// Every usable time of the source, to fit from.
 Result<std::vector<Sample>> read_samples(const RowSource& rows);
-/// The same, each with its state: what models learn from.
+/// The same, each with its state: what models learn from. Rows whose cores were never alone or
+/// apart are left out where they are less than half.
 Result<std::vector<Sample>> read_samples_in_states(const RowSource& rows);
 
 }  // namespace oplat::estimate

@@ -11,6 +11,7 @@
 #include "base/random.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
+#include "measure/best_cores.hpp"
 #include "measure/environment.hpp"
 #include "measure/forecast.hpp"
 #include "measure/kernel_block.hpp"
@@ -284,6 +285,7 @@ Status CampaignRun::begin() {
     baseline_is_given_ = true;
   }
   campaign_.empty_call_ns = stored_empty_call_ns_;
+  pool_.know(cores_of(campaigns, device_, setting_));
   OPLAT_CHECK(time_empty_call());
   OPLAT_CHECK(store_campaign());
   // Until the end has made sure of it.
@@ -525,6 +527,9 @@ Status CampaignRun::finish() {
   tell(Phase::Finishing, nullptr);
   const std::optional<double> full_clock = full_clock_ns(rows_.all);
   OPLAT_CHECK(settle_empty_call(full_clock));
+  if (pool_.best_cores().handoff_ns > 0)
+    OPLAT_CHECK(table_.add_campaign_facts(*campaign_id_,
+                                          {{table::kBestCores, encode(pool_.best_cores())}}));
   pool_.discard();
   const SpreadOfBlocks spread = spread_of(rows_.all, full_clock);
   return table_.transaction([&]() -> Status {

@@ -35,6 +35,9 @@ class KernelRunnerPool {
     wait_.most = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(std::clamp(seconds, 0.0, kMaxWaiting)));
   }
+  /// What earlier campaigns saw of the cores, and what this one did.
+  void know(const Cores& cores) { wait_.best = cores; }
+  [[nodiscard]] const Cores& best_cores() const { return wait_.best; }
   [[nodiscard]] double waited_seconds() const {
     return std::chrono::duration<double>(wait_.waited).count();
   }

@@ -28,6 +28,11 @@ constexpr double kMaxReferenceRatio = 1.5;
 constexpr double kTrendP = 0.01;
 constexpr std::size_t kMinUsedBlocks = 3;
 constexpr std::int64_t kMinLightBlocks = 2;
+/// A block's value is the lower quartile of its rounds, which switches in a quarter of them leave
+/// where it is; worse than none, and better than a tick.
+constexpr double kFewSwitches = 0.25, kTicksOfFewSwitches = 0.5;
+/// A row that may have no more blocks gets so many in place of those that were heavily disturbed.
+constexpr std::int64_t kMaxReplaced = 1;
 /// A row without such blocks goes on for so many times the least number of blocks: the neighbour
 /// may leave.
 constexpr std::int64_t kLoudFactor = 2;
@@ -51,15 +56,21 @@ std::int64_t expected_blocks(std::int64_t blocks, const Assessment& assessment,
       std::min(std::max(wanted, least), std::max(least, static_cast<double>(rule.max_blocks))));
 }
 
-/// How much a block was disturbed: not at all, by so many stolen ticks, or by something that has no
-/// measure.
+/// How much a block was disturbed: not at all, by so many stolen ticks, a little by switches, or by
+/// something that has no measure. On several threads hardly any block is without switches, and one
+/// whose cores were not apart is worse than all of those.
 double degree(const table::Block& block, const ReferenceMedians& medians) {
   if (!disturbance(block, medians)) return 0;
+  const auto ticks = static_cast<double>(block.steal_ticks);
   table::Block without = block;
   without.steal_ticks = 0;
-  const bool only_stolen = !disturbance(without, medians);
-  return only_stolen ? static_cast<double>(block.steal_ticks)
-                     : std::numeric_limits<double>::infinity();
+  if (!disturbance(without, medians)) return ticks;
+  without.switches = 0;
+  const bool only_switches = !disturbance(without, medians);
+  const double share =
+      static_cast<double>(block.switches) / std::max(1.0, static_cast<double>(block.rounds));
+  return only_switches && share <= kFewSwitches ? ticks + kTicksOfFewSwitches
+                                                : std::numeric_limits<double>::infinity();
 }
 
 /// The blocks that no neighbour on the core slowed, as far as the clock tells. It is lower while
@@ -97,6 +108,12 @@ std::optional<table::InferenceTimes> pooled_inferences(std::span<const table::Bl
   return table::inference_times(pooled, with_times);
 }
 
+/// Of two blocks one decides.
+std::int64_t min_light(std::size_t blocks) {
+  return std::min(kMinLightBlocks,
+                  std::max<std::int64_t>(static_cast<std::int64_t>(blocks) - 1, 1));
+}
+
 bool is_light(const table::Block& block) {
   return !table::is_heavily_disturbed(block.steal_ticks, block.other_load);
 }
@@ -112,7 +129,7 @@ std::vector<table::Block> least_disturbed(std::span<const table::Block> blocks,
   std::vector<table::Block> candidates;
   std::vector<double> degrees;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (light >= kMinLightBlocks && !is_light(blocks[i])) continue;
+    if (light >= min_light(blocks.size()) && !is_light(blocks[i])) continue;
     candidates.push_back(blocks[i]);
     degrees.push_back(all_degrees[i]);
   }
@@ -156,10 +173,12 @@ Assessment assess(std::span<const table::Block> blocks, const StopRule& rule,
   result.timing = summarise(used, rule.level, seed, rule.single_sd_log, rule.common_sd_log);
   if (result.timing) result.inferences = pooled_inferences(used);
   const bool never_quiet =
-      light < kMinLightBlocks && light < static_cast<std::int64_t>(kept.size());
+      light < min_light(kept.size()) && light < static_cast<std::int64_t>(kept.size());
   if (never_quiet) result.flags.emplace_back(table::kNeverQuiet);
   std::optional<double> width;
-  const bool spent = static_cast<std::int64_t>(blocks.size()) >= rule.max_blocks;
+  const auto taken = static_cast<std::int64_t>(blocks.size());
+  const bool spent =
+      taken >= rule.max_blocks && (light > 0 || taken >= rule.max_blocks + kMaxReplaced);
   if (result.timing) {
     const table::Timing& timing = *result.timing;
     width = relative_half_width({timing.ci_low_ns, timing.ci_high_ns}, timing.median_ns);

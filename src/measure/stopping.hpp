@@ -15,8 +15,9 @@
 namespace oplat::measure {
 
 struct StopRule {
-  std::int64_t min_blocks = 5;     ///< each of a pass of its own, so in a process of its own
-  std::int64_t max_blocks = 40;    ///< dropped ones included
+  std::int64_t min_blocks = 5;  ///< each of a pass of its own, so in a process of its own
+  /// Dropped ones included; one more where all were heavily disturbed.
+  std::int64_t max_blocks = 40;
   double half_width = 0.03;        ///< of the confidence interval, relative to the median
   double short_half_width = 0.05;  ///< the same for short kernels
   double short_ns = 20e3;          ///< up to which a kernel is short

@@ -8,13 +8,14 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Cores that are not apart stay so for one to fifteen seconds.
+/// Cores that are not apart stay so for one to fifteen seconds, and some for minutes.
 constexpr std::chrono::seconds kMaxForABlock{10};
 
 }  // namespace
 
 nanoseconds WaitBudget::left() const {
-  return std::clamp(std::min(measured - waited, most), nanoseconds(0), nanoseconds(kMaxForABlock));
+  return std::clamp(std::min(measured + kMaxForABlock - waited, most), nanoseconds(0),
+                    nanoseconds(kMaxForABlock));
 }
 
 Result<measure::BlockOutcome> WaitingRunner::block(const measure::BlockRequest& request) {

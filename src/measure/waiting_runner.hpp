@@ -19,8 +19,8 @@ struct WaitBudget {
   std::chrono::nanoseconds measured{0};
   std::chrono::nanoseconds most = std::chrono::nanoseconds::max();  ///< of what is left of a budget
 
-  /// What the next block may wait: in all, waiting takes no longer than measuring, and it ends with
-  /// the budget.
+  /// What the next block may wait: in all, waiting takes no longer than measuring and ten seconds
+  /// more, and it ends with the budget.
   [[nodiscard]] std::chrono::nanoseconds left() const;
 };
 

@@ -131,8 +131,9 @@ class BlockLoop {
     samples_.switches =
         std::llround(switches * static_cast<double>(samples_.ns.front().size()) / rounds);
     apart_ = apart_ && is_apart();
-    samples_.steal_ticks = static_cast<std::int64_t>(
-        std::ceil((apart_ ? shared : 1) * static_cast<double>(elapsed_ns) / kTickNs));
+    samples_.steal_ticks =
+        static_cast<std::int64_t>(std::ceil(shared * static_cast<double>(elapsed_ns) / kTickNs));
+    if (!apart_) samples_.steal_ticks = std::max(samples_.steal_ticks, table::kTicksNotApart);
     if (before.steal_known == 0 || after.steal_known == 0) return std::nullopt;
     samples_.steal_ticks += std::max<std::int64_t>(0, after.steal_ticks - before.steal_ticks);
     // The system counts in ticks of some milliseconds: over a shorter time the difference says

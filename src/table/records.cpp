@@ -40,7 +40,8 @@ bool is_loaded(const Block& block) { return block.other_load.value_or(0) >= kLoa
 bool is_heavily_disturbed(std::int64_t steal_ticks, const std::optional<double>& other_load) {
   constexpr std::int64_t kHeavyTicks = 10;
   constexpr double kHeavyLoad = 0.5;
-  return steal_ticks >= kHeavyTicks && other_load.value_or(0) >= kHeavyLoad;
+  return steal_ticks >= kTicksNotApart ||
+         (steal_ticks >= kHeavyTicks && other_load.value_or(0) >= kHeavyLoad);
 }
 
 std::string_view outcome_name(const Outcome& outcome) {

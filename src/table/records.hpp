@@ -27,6 +27,9 @@ std::string describe(const Setting& setting);
 /// A campaign's fact, "yes" or "no": whether a timing of its empty call had its core to itself, at
 /// full clock. Campaigns of earlier builds lack it.
 inline constexpr const char* kEmptyCallAlone = "empty_call_alone";
+/// Fact of a campaign: the least that a look at the cores of its threads took, and the least round
+/// trip between cores that were different ones, in ns: "2950.5 88" (docs/adr/0021).
+inline constexpr const char* kBestCores = "best_cores_ns";
 
 /// How the machine was. Never part of a look-up.
 struct Environment {
@@ -122,16 +125,19 @@ struct Block {
 inline constexpr double kLoadOfOthers = 0.25;
 /// A block that does not say how busy the machine was is not.
 bool is_loaded(const Block& block);
+/// Ticks that a block counts as stolen at least whose cores were not apart (docs/adr/0021): more
+/// than any block lasts, so that it is told from one that lost some.
+inline constexpr std::int64_t kTicksNotApart = 100;
 /// Whether another tenant used the core for most of a block: 10 ticks or more were lost, half of
 /// what a block of a kernel lasts that never found its core alone (0.2 s), and by the looks at the
 /// core or the load of the machine half a CPU or more was somebody else's. Ticks alone could be
-/// those of a long block or of other CPUs.
+/// those of a long block or of other CPUs. Also if the cores of its threads were not apart.
 bool is_heavily_disturbed(std::int64_t steal_ticks, const std::optional<double>& other_load);
 
 /// Flag of a row measured while other programs kept the machine busy.
 inline constexpr const char* kUnderLoad = "under_load";
-/// Flag of a row whose blocks all shared the core with another tenant but for one at most: its time
-/// is up to twice as long as alone.
+/// Flag of a row whose blocks all shared the core with another tenant, or had cores that were not
+/// apart, but for one at most: its time is up to twice as long as alone.
 inline constexpr const char* kNeverQuiet = "never_quiet";
 
 /// How a row was measured.

@@ -307,6 +307,42 @@ TEST(Stopping, FewQuietBlocksAreBetterThanManyLoudOnes) {
   EXPECT_THAT(never.flags, Contains("never_quiet"));
 }
 
+// On several threads there are switches in all blocks, which say less than that the cores of some
+// were one, or far from each other.
+TEST(Stopping, BlocksWhoseCoresWereNotApartAreLeftOutThoughAllHaveSwitches) {
+  auto blocks = blocks_of({1e6, 2e6, 1.01e6, 2e6, 0.99e6, 2e6, 2e6});
+  for (table::Block& block : blocks) {
+    block.switches = block.rounds / 10;
+    if (block.value_ns > 1.5e6) block.steal_ticks = table::kTicksNotApart;
+  }
+  const auto apart = assess(blocks, {}, kUsual, 1);
+  EXPECT_EQ(apart.timing->blocks, 3);
+  EXPECT_NEAR(apart.timing->median_ns, 1e6, 1);
+  EXPECT_THAT(apart.flags, Not(Contains("never_quiet")));
+}
+
+// Rows of one block are as good as that block: one in its place is asked for, and decides.
+TEST(Stopping, ASingleBlockWhoseCoresWereNotApartIsReplacedOnce) {
+  StopRule brief;
+  brief.min_blocks = brief.max_blocks = 1;
+  auto blocks = blocks_of({2e6});
+  EXPECT_TRUE(assess(blocks, brief, kUsual, 1).done);
+  blocks[0].steal_ticks = table::kTicksNotApart;
+  const auto first = assess(blocks, brief, kUsual, 1);
+  EXPECT_FALSE(first.done);
+  EXPECT_THAT(first.flags, Contains("never_quiet"));
+  blocks.push_back(blocks_of({1e6}).front());
+  const auto second = assess(blocks, brief, kUsual, 1);
+  EXPECT_TRUE(second.done);
+  EXPECT_EQ(second.timing->median_ns, 1e6);
+  EXPECT_THAT(second.flags, Not(Contains("never_quiet")));
+  // Cores that are never apart do not make a campaign longer than that.
+  blocks[1].steal_ticks = table::kTicksNotApart;
+  const auto never = assess(blocks, brief, kUsual, 1);
+  EXPECT_TRUE(never.done);
+  EXPECT_THAT(never.flags, Contains("never_quiet"));
+}
+
 // The neighbour may leave.
 TEST(Stopping, ABlockThatTakesLongerThanItsClockExplainsDoesNotVote) {
   // Half of the blocks at a clock of 93 %, while a neighbour worked: they took 1.8 times as long.

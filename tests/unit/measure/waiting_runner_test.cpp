@@ -58,9 +58,9 @@ TEST(WaitingRunner, ABlockThatFailsHasSpentItsWait) {
     }
     Status close(measure::Handle) override { return {}; }
   };
-  WaitBudget wait{{}, nanoseconds(0), milliseconds(10)};
+  WaitBudget wait{{}, std::chrono::seconds(10), milliseconds(10)};
   ASSERT_TRUE(WaitingRunner(std::make_unique<Failing>(), wait).block({}));
-  EXPECT_EQ(wait.waited, milliseconds(10));
+  EXPECT_EQ(wait.waited, milliseconds(10'010));
   EXPECT_GE(wait.measured, milliseconds(20));
 }
 
@@ -70,17 +70,15 @@ TEST(WaitingRunner, WaitingTakesNoLongerThanMeasuring) {
   measure::BlockSamples answer;
   WaitingRunner measuring(std::make_unique<NotingRunner>(asked, answer), wait);
   ASSERT_TRUE(measuring.block({}));
-  EXPECT_EQ(asked[0].max_wait, nanoseconds(0)) << "nothing was measured yet";
-  EXPECT_GE(wait.left(), milliseconds(20));
+  EXPECT_EQ(asked[0].max_wait, std::chrono::seconds(10)) << "nothing was measured yet";
   answer.waited_ns =
       1'000'000'000'000;  // more than the block took: from a worker whose clock is wrong
   WaitingRunner waiting(std::make_unique<NotingRunner>(asked, answer), wait);
   ASSERT_TRUE(waiting.block({}));
-  EXPECT_GE(asked[1].max_wait, milliseconds(20));
   EXPECT_LE(wait.waited, wait.measured + milliseconds(500));
   ASSERT_TRUE(waiting.block({}));
-  EXPECT_LT(asked[2].max_wait, asked[1].max_wait);
-  EXPECT_EQ((WaitBudget{{}, milliseconds(5), milliseconds(3)}.left()), nanoseconds(0));
+  EXPECT_EQ((WaitBudget{{}, milliseconds(10'005), milliseconds(3)}.left()), nanoseconds(0));
+  EXPECT_EQ((WaitBudget{{}, milliseconds(10'000), milliseconds(3)}.left()), milliseconds(3));
   EXPECT_EQ((WaitBudget{{}, milliseconds(0), std::chrono::hours(1)}.left()),
             std::chrono::seconds(10));
   EXPECT_EQ((WaitBudget{{}, milliseconds(0), std::chrono::hours(1), milliseconds(7)}.left()),

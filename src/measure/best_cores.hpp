@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What campaigns saw of their cores, handed on from one to the next in the table's facts
+/// (docs/adr/0021): a new process takes the cores that it finds for the best there are.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "measure/kernel_runner.hpp"
+#include "table/table.hpp"
+
+namespace oplat::measure {
+
+/// Of the fact table::kBestCores.
+std::string encode(const Cores& cores);
+/// std::nullopt for a text that says no cores.
+std::optional<Cores> decode_cores(std::string_view text);
+
+/// What a further campaign begins with: the least round trip that campaigns of this device and
+/// setting saw while their cores were at their best, and a look that takes 15 % longer than their
+/// least, since the clock may be lower for good. Nothing where none says.
+Cores cores_of(std::span<const table::StoredCampaign> campaigns, table::DeviceId device,
+               table::SettingId setting);
+
+}  // namespace oplat::measure
