@@ -198,7 +198,7 @@ def rounds_of(parts):
     ranges = [one["range"] for one in often if "range" in one]
     apart = (f" Of those that count the longest is above the shortest by {text.percent(statistics.median(ranges))} in the median, by {text.percent(max(ranges))} at most."
              if ranges else "")
-    return (f"{len(often)} such times were taken up to {max(one['rounds'] for one in often)} times, in rounds over all models: the median counts, of those not under load where there are any."
+    return (f"{len(often)} such times were taken up to {max(one['rounds'] for one in often)} times, in rounds over all models: the median counts, of those not disturbed throughout where there are any."
             f"{apart} ")
 
 

@@ -12,6 +12,9 @@ from lib.rival_predictors import Row
 from lib.settings import networks_of, zoo
 
 SETS = ("demo", "zoo", "wide")
+# Flags of a model's time that was disturbed throughout: other programs ran, or its cores were never
+# alone, or not apart.
+DISTURBED = {"under_load", "never_quiet"}
 MIN_SECONDS, MAX_SECONDS = 4, 60  # for a model end to end, each time
 
 
@@ -75,9 +78,10 @@ def table_of_round(whole, number):
 
 def joined(rounds):
     """One time of a model from its rounds, each with latency_ns, ci_ns and flags: the median of
-    those that were not under load, or of all if none was quiet, since rows are of any moment, too.
+    those that were not disturbed throughout, or of all if none was quiet, since rows are of any
+    moment, too.
     `range`: how far the longest is above the shortest."""
-    quiet = [one for one in rounds if "under_load" not in one["flags"]] or rounds
+    quiet = [one for one in rounds if not DISTURBED.intersection(one["flags"])] or rounds
     times = [one["latency_ns"] for one in quiet]
     joint = {**quiet[0], "latency_ns": statistics.median(times), "ci_ns": [statistics.median(one["ci_ns"][end] for one in quiet) for end in (0, 1)],
              "flags": sorted({flag for one in quiet for flag in one["flags"]}), "rounds": len(rounds)}
