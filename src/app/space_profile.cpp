@@ -20,6 +20,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -57,6 +58,8 @@ constexpr double kSecondsOfRound = 60;
 constexpr std::size_t kFolds = 4;
 constexpr std::size_t kMinNetworksForError = 4;
 constexpr double kEffortOfError = 0.25;
+/// Of a round, for rows that were measured while others used their cores.
+constexpr double kShareOfLoud = 0.15;
 /// Estimating the error takes no more of the time than this, but for once at the end.
 constexpr double kShareOfError = 0.05;
 /// A network of which less was measured says little.
@@ -74,6 +77,7 @@ class Times {
     OPLAT_TRY(known, find_population());
     if (!known) return Found::No;
     OPLAT_TRY(rows, table_.rows_of(key, *device_, *setting_));
+    never_quiet_.erase(candidate);
     Found found = Found::No;
     std::optional<double> least;
     for (const table::StoredRow& stored : rows) {
@@ -83,6 +87,7 @@ class Times {
         continue;
       }
       if (!(timing->median_ns > 0)) continue;
+      if (stored.row.method.has(table::kNeverQuiet)) never_quiet_.insert(candidate);
       const double bytes = stored.row.reuse_bytes.value_or(0);
       if (least && bytes >= *least) continue;
       least = bytes;
@@ -92,6 +97,8 @@ class Times {
     return found;
   }
   [[nodiscard]] const std::map<std::size_t, double>& log_ns() const { return log_ns_; }
+  /// Those of which some row never had its cores alone, or apart.
+  [[nodiscard]] const std::set<std::size_t>& never_quiet() const { return never_quiet_; }
 
  private:
   /// Whether the table has rows of this device and setting by now.
@@ -112,6 +119,7 @@ class Times {
   std::optional<table::DeviceId> device_;
   std::optional<table::SettingId> setting_;
   std::map<std::size_t, double> log_ns_;
+  std::set<std::size_t> never_quiet_;
 };
 
 class SpaceProfile {
@@ -158,6 +166,9 @@ class SpaceProfile {
     return report_.target && report_.expected && report_.expected->mean <= *report_.target;
   }
   Result<measure::Summary> time_models(CampaignInParts& campaign, double budget_s);
+  /// Another block for rows that never had their cores alone, or apart: that passes.
+  Result<bool> measure_loud_again(CampaignInParts& campaign, estimate::Sampler& sampler,
+                                  double budget_s);
   Result<measure::Summary> last_part(CampaignInParts& campaign);
   /// What was said of the space's networks as if unseen, of those of one fold or of all; none where
   /// too little is known.
@@ -291,6 +302,22 @@ Result<measure::Summary> SpaceProfile::time_models(CampaignInParts& campaign, do
   return campaign.run(part);
 }
 
+Result<bool> SpaceProfile::measure_loud_again(CampaignInParts& campaign, estimate::Sampler& sampler,
+                                              double budget_s) {
+  const std::set<std::size_t> loud = times_.never_quiet();
+  if (loud.empty()) return true;
+  CampaignInParts::Part part;
+  for (const std::size_t i : loud) part.keys.push_back(candidates_.keys[i]);
+  part.budget_s = budget_s;
+  part.blocks = kBlocksOfRow;
+  OPLAT_TRY(summary, campaign.run(part));
+  for (const std::size_t i : loud) {
+    OPLAT_TRY(found, times_.read(i, candidates_.keys[i]));
+    if (found == Times::Found::Time) sampler.tell(i, times_.log_ns().at(i));
+  }
+  return !summary.interrupted;
+}
+
 Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
   estimate::LearnRequest learn = learn_request({.seed = request_.campaign.seed});
   estimate::Demand demand{candidates_.weights, seconds_of, candidates_.own,
@@ -314,6 +341,8 @@ Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
           round == 0 ? kShareOfFirstRound * budget : left / std::max(1, kRounds - round);
       seconds = std::clamp(share, std::min(kMinSecondsOfRound, left), left);
     }
+    OPLAT_TRY(goes_on, measure_loud_again(campaign, sampler, kShareOfLoud * seconds));
+    if (!goes_on) break;
     const std::size_t most =
         std::max(kMinFirstRound, static_cast<std::size_t>(seconds / seconds_of_kernel));
     events_.progress(

@@ -20,7 +20,7 @@ std::optional<Cores> decode_cores(std::string_view text);
 
 /// What a further campaign begins with: the least round trip that campaigns of this device and
 /// setting saw while their cores were at their best, and a look that takes 15 % longer than their
-/// least, since the clock may be lower for good. Nothing where none says.
+/// least, since the clock may be lower for good. Zeros where none says.
 Cores cores_of(std::span<const table::StoredCampaign> campaigns, table::DeviceId device,
                table::SettingId setting);
 

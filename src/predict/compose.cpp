@@ -218,6 +218,16 @@ std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double 
   return terms;
 }
 
+double unmeasured_share(const std::map<Source, double>& time) {
+  double all = 0;
+  double unmeasured = 0;
+  for (const auto& [source, part] : time) {
+    all += part;
+    if (source != Source::Measured && source != Source::Free) unmeasured += part;
+  }
+  return all > 0 ? unmeasured / all : 0;
+}
+
 Status compose(Prediction& prediction) {
   Composition& composition = prediction.composition;
   composition.n_kernels = 0;
@@ -276,8 +286,9 @@ Status compose(Prediction& prediction) {
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
   spread = std::hypot(spread, prediction.control_sd_log);
   prediction.sd_log = spread;
-  OPLAT_TRY(bounds, interval(total, spread, prediction.level,
-                             {composition.calibration_models, composition.scores}, times.floor_ns));
+  const Calibration calibration{composition.calibration_models, composition.scores,
+                                unmeasured_share(time)};
+  OPLAT_TRY(bounds, interval(total, spread, prediction.level, calibration, times.floor_ns));
   const base::Interval reached = reached_by(prediction, total);
   bounds.low = std::min(bounds.low, reached.low);
   bounds.high = std::max(bounds.high, reached.high);

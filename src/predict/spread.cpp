@@ -60,6 +60,16 @@ double total_spread(std::span<const Term> terms, double composition_sd, const Co
   return std::sqrt(variance);
 }
 
+namespace {
+
+double with_unmeasured(double conformal, double normal, double share) {
+  if (conformal >= normal) return conformal;
+  const double unmeasured = std::clamp(share, 0.0, 1.0);
+  return std::sqrt(conformal * conformal + unmeasured * (normal * normal - conformal * conformal));
+}
+
+}  // namespace
+
 double interval_quantile(double level, const Calibration& calibration) {
   const double p = 0.5 + 0.5 * level;
   const double q =
@@ -76,11 +86,14 @@ double interval_quantile(double level, const Calibration& calibration) {
   // them the level is between theirs.
   const double place = static_cast<double>(n + 1) * level;
   if (place > static_cast<double>(n)) return std::max(q, calibration.scores.back());
-  if (place <= 1) return calibration.scores.front();
+  const double normal = base::normal_quantile(p);
+  if (place <= 1)
+    return with_unmeasured(calibration.scores.front(), normal, calibration.unmeasured);
   const auto below = static_cast<std::size_t>(place);
   const double share = place - static_cast<double>(below);
   const double low = calibration.scores[below - 1];
-  return share > 0 ? low + share * (calibration.scores[below] - low) : low;
+  const double conformal = share > 0 ? low + share * (calibration.scores[below] - low) : low;
+  return with_unmeasured(conformal, normal, calibration.unmeasured);
 }
 
 Result<base::Interval> interval(double median_ns, double sd_log, double level,

@@ -64,6 +64,8 @@ double total_spread(std::span<const Term> terms, double composition_sd,
 struct Calibration {
   std::int64_t models = 0;
   std::span<const double> scores = {};  ///< ascending; empty: only their number is known
+  /// Share of the time from kernels that were not measured, as those of the models were.
+  double unmeasured = 0;
 };
 /// Models from which on their own scores give the quantile.
 inline constexpr std::int64_t kMinConformalModels = 19;
@@ -79,7 +81,9 @@ inline constexpr std::int64_t kSpreadFreedom = 4;
 /// would give 91.7 % for 90), beyond the largest the larger of that and the t-quantile. Below, the
 /// t-quantile with models + kSpreadFreedom degrees of freedom, or the normal one without a model;
 /// from ten models on not less than holds `level` of their scores, since the spread does not count
-/// outliers.
+/// outliers. Scores that are small because rows were taken for less sure than they are say nothing
+/// of kernels without a row: where the conformal quantile is below the normal one, its square is
+/// taken between theirs by the share that is unmeasured (docs/adr/0082).
 double interval_quantile(double level, const Calibration& calibration);
 
 /// median * exp(+- q s) with q = interval_quantile(), from `floor_ns` or the median on where that

@@ -10,6 +10,7 @@
 
 #include "base/interval.hpp"
 #include "ir/work.hpp"
+#include "predict/compose.hpp"
 
 namespace oplat::search {
 
@@ -172,9 +173,9 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
           ns, {fixed_ns > 0 ? 1.0 : 0.0, executed, result_bytes, times.ns, times.int8_ns}),
       composition.correlations);
   for (const predict::Mismatch& one : space.mismatch) spread = std::hypot(spread, one.sd_log);
-  OPLAT_TRY(bounds, predict::interval(ns, spread, space.level,
-                                      {composition.calibration_models, composition.scores},
-                                      times.floor_ns));
+  const predict::Calibration calibration{composition.calibration_models, composition.scores,
+                                         predict::unmeasured_share(latency.shares)};
+  OPLAT_TRY(bounds, predict::interval(ns, spread, space.level, calibration, times.floor_ns));
   latency.interval = bounds;
   return sum;
 }

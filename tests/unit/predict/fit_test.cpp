@@ -929,6 +929,20 @@ TEST(IntervalQuantile, IsConformalFromNineteenModelsOn) {
   EXPECT_NEAR(interval_quantile(0.9, {1, {}}), 2.0150, 1e-3);
 }
 
+// Models whose kernels have rows do not say that estimates of others are better than they are said
+// to be, or worse.
+TEST(IntervalQuantile, OfKernelsWithoutARowIsNotBelowTheNormalOne) {
+  constexpr double kNormal = 1.6449;
+  const std::vector<double> small(19, 0.5);
+  EXPECT_NEAR(interval_quantile(0.9, {19, small, 0}), 0.5, 1e-12);
+  EXPECT_NEAR(interval_quantile(0.9, {19, small, 1}), kNormal, 1e-4);
+  EXPECT_NEAR(interval_quantile(0.9, {19, small, 0.5}), std::sqrt((0.25 + kNormal * kNormal) / 2),
+              1e-4);
+  EXPECT_NEAR(interval_quantile(0.9, {19, small, 7}), kNormal, 1e-4) << "no share is above 1";
+  const std::vector<double> large(19, 2.5);
+  EXPECT_NEAR(interval_quantile(0.9, {19, large, 1}), 2.5, 1e-12);
+}
+
 TEST(IntervalQuantile, HoldsTheScoresOfAtMostEighteenModels) {
   std::vector<double> scores(17, 0.5);
   scores.back() = 9;
