@@ -2,6 +2,7 @@
 /// From kernels to a model: coefficients, sum, shares and spread.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
