@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What campaigns saw of their cores, handed on from one to the next in the table's facts
-/// (docs/adr/0021): a new process takes the cores that it finds for the best there are.
+/// (docs/adr/0081): a new process takes the cores that it finds for the best there are.
 #pragma once
 
 #include <optional>
