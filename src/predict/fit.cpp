@@ -59,9 +59,6 @@ constexpr std::size_t kMaxFolds = 32;
 /// runtime folds into constants differs a little from shape to shape.
 constexpr double kSameWeights = 1.01;
 
-/// A command in a message is worth nothing cut.
-constexpr std::size_t kWholeCommand = 1 << 16;
-
 /// Models that a message names.
 constexpr std::size_t kMaxNamed = 5;
 
@@ -569,8 +566,7 @@ Result<FitResult> Fitting::run() {
         Code::Refused,
         "{}: no whole model can be fitted for {}; {}{}measure models with their kernels: {}",
         table_.path().string(), table::describe(selection_.setting), left_aside(), too_wide(),
-        base::printable(profile_another(table_.path().string(), selection_.setting),
-                        kWholeCommand));
+        profile_another(table_.path().string(), selection_.setting));
   }
   FitResult result;
   const auto all = without({});

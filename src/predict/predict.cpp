@@ -651,7 +651,8 @@ std::string profile_another(const std::string& table, const table::Setting& sett
   if (setting.threads > 1)
     words.insert(words.end(), {"--threads", std::to_string(setting.threads)});
   if (setting.precision != "model") words.insert(words.end(), {"--precision", setting.precision});
-  return base::shell_command(words);
+  constexpr std::size_t kWhole = 1 << 16;  // a command is worth nothing cut
+  return base::printable(base::shell_command(words), kWhole);
 }
 
 std::vector<std::string> missing_remedies(const Prediction& prediction) {

@@ -223,7 +223,8 @@ std::string missing_text(const Prediction& prediction, std::string_view table = 
 std::vector<std::string> missing_remedies(const Prediction& prediction);
 
 /// "oplat profile --model MODEL --table t.oplat --runtime onnxruntime --threads 2": measures one
-/// more model under this setting, quoted for a shell. `table`: a path; empty: none is said.
+/// more model under this setting, quoted for a shell, printable. `table`: a path; empty: none is
+/// said.
 std::string profile_another(const std::string& table, const table::Setting& setting);
 
 /// Code::Missing with operators and remedies where kernels have no estimate and the policy does not

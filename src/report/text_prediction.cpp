@@ -417,11 +417,9 @@ std::vector<std::string> remedy_lines(const PredictionReport& report, const Opti
         100 * p.composition.moment_sd_log));
   if (uncertainty.composition - uncertainty.moments - uncertainty.control > kMuch &&
       options.measures_here)
-    lines.push_back(
-        fmt::format("a narrower interval needs {}whole models: {}",
-                    p.composition.fitted || p.composition.left_out ? "more " : "",
-                    base::printable(predict::profile_another(p.table_path.string(), p.setting),
-                                    kPredictionWholeKey)));
+    lines.push_back(fmt::format("a narrower interval needs {}whole models: {}",
+                                p.composition.fitted || p.composition.left_out ? "more " : "",
+                                predict::profile_another(p.table_path.string(), p.setting)));
   if (measure && !options.measures_here)
     lines.push_back(fmt::format(
         "a narrower interval needs rows of the kernels above: measure them on the device "

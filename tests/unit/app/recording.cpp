@@ -31,16 +31,6 @@ std::string relu_model() {
   return number_field(1, 8) + field(7, graph) + field(8, number_field(2, 17));
 }
 
-table::Timing timing(double median_ns) {
-  table::Timing value;
-  value.median_ns = value.ci_low_ns = value.ci_high_ns = value.min_ns = value.p10_ns =
-      value.p90_ns = median_ns;
-  value.sd_log = 0.002;  // so little that five blocks are enough
-  value.blocks = 5;
-  value.processes = 5;
-  return value;
-}
-
 table::Setting reference_setting() {
   table::Setting setting;
   setting.runtime = "onnxruntime";
@@ -51,6 +41,16 @@ table::Setting reference_setting() {
 }
 
 }  // namespace
+
+table::Timing RecordingTest::timing(double median_ns) {
+  table::Timing value;
+  value.median_ns = value.ci_low_ns = value.ci_high_ns = value.min_ns = value.p10_ns =
+      value.p90_ns = median_ns;
+  value.sd_log = 0.002;
+  value.blocks = 5;
+  value.processes = 5;
+  return value;
+}
 
 void RecordingTest::SetUp() {
   auto folder = base::TemporaryFolder::create("oplat-test");

@@ -48,6 +48,8 @@ class RecordingTest : public ::testing::Test {
   static std::string key(int size) {
     return fmt::format("Relu/14{{}}(f32[1,{0}])->(f32[1,{0}])", 8 * size);
   }
+  /// A time so sure that five blocks are enough.
+  static table::Timing timing(double median_ns);
   /// Replays the recording.
   [[nodiscard]] RuntimeRequest replay() const {
     RuntimeRequest request;

@@ -34,14 +34,6 @@ class SpaceProfileTest : public RecordingTest {
     return fmt::format("Relu/14{{}}(f32[{0}])->(f32[{0}])", size);
   }
   static double ns_of(int size) { return 300 + 2.0 * size; }
-  static table::Timing timing(double median_ns) {
-    table::Timing value;
-    value.median_ns = value.ci_low_ns = value.ci_high_ns = value.min_ns = value.p10_ns =
-        value.p90_ns = median_ns;
-    value.sd_log = 0.002;
-    value.blocks = value.processes = 5;
-    return value;
-  }
   static std::string model_name(int i) { return fmt::format("small{}.onnx", i); }
   /// Of network or model i, 10 of them.
   static int size_of(int i, int k) { return 16 + (k * 211 + i * 97) % (kLargest / 2); }

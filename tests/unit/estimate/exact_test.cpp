@@ -290,6 +290,25 @@ TEST_F(ExactTest, SamplesAreTheUsableRowsOfTheSource) {
   EXPECT_NEAR(samples[0].log_ns, 7.0, 1e-12);
 }
 
+// Their times may be twice as long; where most are such, nobody knows which are not.
+TEST_F(ExactTest, ModelsLearnFromRowsThatHadTheirCoresUnlessMostHadNot) {
+  const auto loud = [&](const char* key) {
+    table::Row row;
+    row.key = key;
+    row.origin = "own";
+    row.outcome = timing(2000);
+    row.method.flags = {table::kNeverQuiet};
+    must(small_.table().put_row(device_, setting_, std::nullopt, row));
+  };
+  row(test::kCopy250, std::nullopt, timing(1000));
+  row(test::kCopy1000, std::nullopt, timing(1000));
+  loud(test::kCopy4000);
+  EXPECT_EQ(must(read_samples_in_states(source())).size(), 2U);
+  EXPECT_EQ(must(read_samples(source())).size(), 3U) << "operators that have times";
+  loud(test::kMatMul);
+  EXPECT_EQ(must(read_samples_in_states(source())).size(), 4U) << "half of them";
+}
+
 TEST_F(ExactTest, SamplesSayTheirState) {
   row(test::kCopy250, 1e3, timing(1000));
   row(test::kCopy250, 1e12, timing(3000));

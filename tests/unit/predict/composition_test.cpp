@@ -50,6 +50,13 @@ class CompositionTest : public ::testing::Test {
     return predict(small_.table(), selection, p, {level, missing});
   }
 
+  /// Of one kernel, where networks of its runtime missed sums by that.
+  Prediction with_spread(SumSpread spread) {
+    Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
+    selection.sum_spread = spread;
+    return must(predict(small_.table(), selection, plan({{"a", test::kCopy1000, 1}}), {}));
+  }
+
   SmallTable small_;
   table::DeviceId device_ = small_.device();
   table::SettingId setting_ = small_.setting();
@@ -138,14 +145,9 @@ TEST_F(CompositionTest, ManyShortStepsMakeTheIntervalWiderAndSaySo) {
 
 TEST_F(CompositionTest, WhatNetworksMissedOfSumsIsInTheIntervalAndAGuessSaysSo) {
   row(test::kCopy1000, 50'000);
-  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
-  const auto predicted = [&](SumSpread spread) {
-    selection.sum_spread = spread;
-    return must(predict(small_.table(), selection, plan({{"a", test::kCopy1000, 1}}), {}));
-  };
-  const Prediction usual = predicted({});
-  const Prediction compared = predicted({0.3, true});
-  const Prediction guessed = predicted({0.7, false});
+  const Prediction usual = with_spread({});
+  const Prediction compared = with_spread({0.3, true});
+  const Prediction guessed = with_spread({0.7, false});
   EXPECT_NEAR(*compared.sd_log, std::hypot(*usual.sd_log, 0.3), 1e-12);
   EXPECT_NEAR(*guessed.sd_log, std::hypot(*usual.sd_log, 0.7), 1e-12);
   EXPECT_GT(guessed.interval->high, 3 * *guessed.latency_ns);
@@ -160,13 +162,8 @@ TEST_F(CompositionTest, WhatNetworksMissedOfSumsIsInTheIntervalAndAGuessSaysSo) 
 TEST_F(CompositionTest, WhatNetworksMissedOfSumsIsCountedOnce) {
   row(test::kCopy1000, 50'000'000);
   small_.empty_call(device_, setting_, 900);
-  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
-  const auto predicted = [&](SumSpread spread) {
-    selection.sum_spread = spread;
-    return must(predict(small_.table(), selection, plan({{"a", test::kCopy1000, 1}}), {}));
-  };
-  const Prediction usual = predicted({});
-  const Prediction guessed = predicted({0.7, false});
+  const Prediction usual = with_spread({});
+  const Prediction guessed = with_spread({0.7, false});
   EXPECT_NEAR(*guessed.sd_log, std::hypot(*usual.sd_log, 0.7), 1e-4);
   EXPECT_THAT(guessed.warnings, Contains(HasSubstr("up to 3.2 times as long")));
   EXPECT_NEAR(guessed.interval->high / *guessed.latency_ns, 3.2, 0.05) << "as the warning says";

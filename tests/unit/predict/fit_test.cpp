@@ -596,6 +596,21 @@ TEST_F(FitTest, GroupsAreKeptWithTheFitThoughNewerRowsOvertakeIt) {
   EXPECT_THAT(must(kept_groups(small_.table(), selection())), IsEmpty());
 }
 
+// A runtime that was installed anew is another setting, whose rows come first.
+TEST_F(FitTest, GroupsOfAnEarlierBuildAreKept) {
+  for (int i = 0; i < 6; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
+  FitRequest request;
+  request.groups = {{"net0.onnx", "twins"}, {"net1.onnx", "twins"}};
+  must(small_.table().put_fit(
+      device_, setting_, {std::string(kCompositionFormat), 0, encode(must(fit(request)).fit)}));
+  const auto anew = small_.setting(test::setting_of(1, "replay", "1.0", "b2"));
+  small_.row(device_, anew, key(100), std::nullopt, timing(kShort, 0.005));
+  const auto selection = must(select_rows(small_.table(), {.build = "b2"}, ir::Catalogue::own()));
+  ASSERT_EQ(selection.setting_ids.front(), anew);
+  ASSERT_EQ(selection.setting_ids.size(), 2U);
+  EXPECT_EQ(must(kept_groups(small_.table(), selection)), request.groups);
+}
+
 TEST_F(FitTest, AModelWeighsByHowWellItIsKnown) {
   for (int i = 0; i < 8; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
   model("noisy.onnx", 20, 1.3, 0.3);
