@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -95,6 +96,15 @@ class Times {
       found = Found::Time;
     }
     return found;
+  }
+  /// Reads all rows again that have a time: a campaign that finds better cores than earlier ones
+  /// had says so of their rows.
+  Status read_again(std::span<const std::string> keys) {
+    std::vector<std::size_t> known;
+    for (const auto& [candidate, log_ns] : log_ns_) known.push_back(candidate);
+    for (const std::size_t candidate : known)
+      OPLAT_CHECK(read(candidate, keys[candidate]).map([](Found) {}));
+    return {};
   }
   [[nodiscard]] const std::map<std::size_t, double>& log_ns() const { return log_ns_; }
   /// Those of which some row never had its cores alone, or apart.
@@ -304,6 +314,7 @@ Result<measure::Summary> SpaceProfile::time_models(CampaignInParts& campaign, do
 
 Result<bool> SpaceProfile::measure_loud_again(CampaignInParts& campaign, estimate::Sampler& sampler,
                                               double budget_s) {
+  if (session_.setting.threads > 1) OPLAT_CHECK(times_.read_again(candidates_.keys));
   const std::set<std::size_t> loud = times_.never_quiet();
   if (loud.empty()) return true;
   CampaignInParts::Part part;

@@ -19,10 +19,63 @@ namespace {
 constexpr double kAlike = 1.15;
 /// As the clock may be lower for good.
 constexpr double kSlower = 1.15;
+/// Of a cache line: 85 to 145 ns within one last-level cache, 400 between two (oplat_probe_apart).
+constexpr double kFar = 2.5;
+/// Of a look: shared cores take 1.3 to 2 times as long.
+constexpr double kShared = 1.3;
 /// An untrusted table may say anything.
 constexpr double kMaxLookNs = 1e9;
 
 bool is_plausible(double ns) { return ns > 0 && ns < kMaxLookNs; }
+
+std::optional<Cores> fact_of(const table::StoredCampaign& campaign) {
+  const auto& facts = campaign.environment.facts;
+  const auto fact = facts.find(table::kBestCores);
+  return fact == facts.end() ? std::nullopt : decode_cores(fact->second);
+}
+
+/// Whether a row needs the flag: none of its blocks had cores of its own.
+bool lacks_flag(const table::Method& method, std::span<const table::Block> blocks) {
+  return !blocks.empty() && !method.has(table::kNeverQuiet) &&
+         std::all_of(blocks.begin(), blocks.end(), [](const table::Block& block) {
+           return block.steal_ticks >= table::kTicksNotApart;
+         });
+}
+
+void add_flag(table::Method& method) {
+  method.flags.emplace_back(table::kNeverQuiet);
+  std::sort(method.flags.begin(), method.flags.end());
+}
+
+/// Rows of other blocks, too, are judged anew by the next campaign that asks for them.
+Status flag_rows(table::Table& table, table::DeviceId device, table::SettingId setting) {
+  std::vector<table::StoredRow> rows;
+  const table::RowFilter filter{device, std::vector<table::SettingId>{setting}, true};
+  OPLAT_CHECK(table.each_row(filter, [&](const table::StoredRow& row) {
+    if (row.row.origin == "own") rows.push_back(row);
+    return true;
+  }));
+  OPLAT_TRY(models, table.model_rows());
+  return table.transaction([&]() -> Status {
+    for (table::StoredRow& stored : rows) {
+      OPLAT_TRY(blocks, table.blocks_of(stored.id));
+      if (!lacks_flag(stored.row.method, blocks)) continue;
+      add_flag(stored.row.method);
+      OPLAT_CHECK(
+          table.put_row(device, setting, stored.campaign, stored.row).map([](table::RowId) {}));
+    }
+    for (table::StoredModelRow& stored : models) {
+      if (stored.device != device || stored.setting != setting) continue;
+      OPLAT_TRY(blocks, table.blocks_of_model(stored.id));
+      if (!lacks_flag(stored.row.method, blocks)) continue;
+      add_flag(stored.row.method);
+      OPLAT_CHECK(
+          table.put_model_row(device, setting, stored.campaign, stored.row).map([](table::RowId) {
+          }));
+    }
+    return {};
+  });
+}
 
 }  // namespace
 
@@ -44,10 +97,7 @@ Cores cores_of(std::span<const table::StoredCampaign> campaigns, table::DeviceId
   std::vector<Cores> seen;
   for (const table::StoredCampaign& campaign : campaigns) {
     if (campaign.device != device || campaign.setting != setting) continue;
-    const auto& facts = campaign.environment.facts;
-    const auto fact = facts.find(table::kBestCores);
-    if (fact == facts.end()) continue;
-    if (const auto cores = decode_cores(fact->second)) seen.push_back(*cores);
+    if (const auto cores = fact_of(campaign)) seen.push_back(*cores);
   }
   Cores best;
   if (seen.empty()) return best;
@@ -61,6 +111,27 @@ Cores cores_of(std::span<const table::StoredCampaign> campaigns, table::DeviceId
       best.handoff_ns = cores.handoff_ns;
   }
   return best;
+}
+
+bool were_worse(const Cores& then, const Cores& now) {
+  if (!(then.handoff_ns > 0 && now.handoff_ns > 0)) return false;
+  return then.handoff_ns > kFar * now.handoff_ns || then.issue_ns > kShared * now.issue_ns;
+}
+
+Result<std::int64_t> mark_worse_cores(table::Table& table, table::DeviceId device,
+                                      table::SettingId setting, const Cores& best) {
+  OPLAT_TRY(campaigns, table.campaigns());
+  std::int64_t marked = 0;
+  for (const table::StoredCampaign& campaign : campaigns) {
+    if (campaign.device != device || campaign.setting != setting) continue;
+    const auto cores = fact_of(campaign);
+    if (!cores || !were_worse(*cores, best)) continue;
+    OPLAT_TRY(blocks, table.mark_not_apart(campaign.id));
+    marked += blocks;
+  }
+  if (marked == 0) return marked;
+  OPLAT_CHECK(flag_rows(table, device, setting));
+  return marked;
 }
 
 }  // namespace oplat::measure

@@ -3,6 +3,7 @@
 /// (docs/adr/0081): a new process takes the cores that it finds for the best there are.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,5 +24,14 @@ std::optional<Cores> decode_cores(std::string_view text);
 /// least, since the clock may be lower for good. Zeros where none says.
 Cores cores_of(std::span<const table::StoredCampaign> campaigns, table::DeviceId device,
                table::SettingId setting);
+
+/// Whether cores that were taken for the best there are were shared, or far from each other, as is
+/// known from better ones. False where either says nothing.
+bool were_worse(const Cores& then, const Cores& now);
+
+/// Blocks of earlier campaigns of this device and setting whose cores never were as good as `best`
+/// say so from now on, and rows without other blocks are table::kNeverQuiet; how many blocks.
+Result<std::int64_t> mark_worse_cores(table::Table& table, table::DeviceId device,
+                                      table::SettingId setting, const Cores& best);
 
 }  // namespace oplat::measure

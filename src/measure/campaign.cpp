@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
 #include "base/random.hpp"
 #include "base/units.hpp"
@@ -112,6 +113,9 @@ class CampaignRun {
   Result<Measured> measure_once(measure::KernelRunner& runner, const CampaignRow& row) const;
   Result<Measured> measure_kernel(measure::KernelRunner& runner, const CampaignRow& row) const;
   Result<Measured> measure_model(measure::KernelRunner& runner, const CampaignRow& row) const;
+  /// Looks whether the cores turned out to be better than they were until now: what was measured
+  /// until then, `last` included, had worse ones, and says so (docs/adr/0083).
+  Status compare_cores(Measured& last);
   Status take(CampaignRow& row, Measured measured, std::int64_t pass);
   Status finish();
   void tell(Phase phase, const CampaignRow* row);
@@ -135,6 +139,7 @@ class CampaignRun {
   double empty_call_due_ = 0;                   ///< when it is timed again
   table::Campaign campaign_;
   std::optional<table::CampaignId> campaign_id_;
+  measure::Cores cores_;  ///< at their best when the last block ended
   bool baseline_is_given_ = false;
   std::int64_t blocks_ = 0;
   bool budget_ended_ = false;
@@ -285,7 +290,8 @@ Status CampaignRun::begin() {
     baseline_is_given_ = true;
   }
   campaign_.empty_call_ns = stored_empty_call_ns_;
-  pool_.know(cores_of(campaigns, device_, setting_));
+  cores_ = cores_of(campaigns, device_, setting_);
+  pool_.know(cores_);
   OPLAT_CHECK(time_empty_call());
   OPLAT_CHECK(store_campaign());
   // Until the end has made sure of it.
@@ -382,6 +388,37 @@ std::optional<Measured> CampaignRun::give_up(const CampaignRow& row, const table
   return std::nullopt;
 }
 
+Status CampaignRun::compare_cores(Measured& last) {
+  const measure::Cores before = std::exchange(cores_, pool_.best_cores());
+  if (!were_worse(before, cores_)) return {};
+  std::int64_t marked = 0;
+  if (auto* good = std::get_if<MeasuredBlock>(&last)) {
+    good->block.steal_ticks = std::max(good->block.steal_ticks, table::kTicksNotApart);
+    ++marked;
+  }
+  const std::int64_t first_process = pool_.process() + 1 - pool_.started();
+  OPLAT_CHECK(table_.transaction([&]() -> Status {
+    OPLAT_CHECK(table_.mark_not_apart(*campaign_id_).map([](std::int64_t) {}));
+    for (CampaignRow& row : rows_.all) {
+      const std::int64_t before_row = marked;
+      for (table::Block& block : row.blocks) {
+        if (block.process < first_process || block.steal_ticks >= table::kTicksNotApart) continue;
+        block.steal_ticks = table::kTicksNotApart;
+        ++marked;
+      }
+      if (marked == before_row) continue;
+      row.finished = row.method.has(kFailedLater);
+      OPLAT_CHECK(store_.refresh(row, references_));
+    }
+    return {};
+  }));
+  progress_.notice(
+      fmt::format("the cores of the threads are nearer to each other, or less shared, than they "
+                  "were until now; what was measured before counts as disturbed: {}",
+                  marked == 1 ? "1 block" : fmt::format("{} blocks", marked)));
+  return {};
+}
+
 Status CampaignRun::take(CampaignRow& row, Measured measured, std::int64_t pass) {
   if (auto* good = std::get_if<MeasuredBlock>(&measured)) {
     good->block.pass = pass;
@@ -422,6 +459,7 @@ Status CampaignRun::visit(CampaignRow& row, std::int64_t pass) {
     return {};
   }
   forecast_.add(row, now() - before);
+  OPLAT_CHECK(compare_cores(*measured));
   OPLAT_CHECK(take(row, std::move(*measured), pass));
   warn_of_budget();
   return {};
@@ -527,9 +565,12 @@ Status CampaignRun::finish() {
   tell(Phase::Finishing, nullptr);
   const std::optional<double> full_clock = full_clock_ns(rows_.all);
   OPLAT_CHECK(settle_empty_call(full_clock));
-  if (pool_.best_cores().handoff_ns > 0)
+  if (pool_.best_cores().handoff_ns > 0) {
     OPLAT_CHECK(table_.add_campaign_facts(*campaign_id_,
                                           {{table::kBestCores, encode(pool_.best_cores())}}));
+    OPLAT_CHECK(
+        mark_worse_cores(table_, device_, setting_, pool_.best_cores()).map([](std::int64_t) {}));
+  }
   pool_.discard();
   const SpreadOfBlocks spread = spread_of(rows_.all, full_clock);
   return table_.transaction([&]() -> Status {

@@ -101,6 +101,22 @@ Status Table::add_model_block(RowId row, const Block& block) {
   return impl_->write([&] { return insert_block(*impl_->database, kModelBlocks, row, block); });
 }
 
+Result<std::int64_t> Table::mark_not_apart(CampaignId campaign) {
+  std::int64_t marked = 0;
+  OPLAT_CHECK(impl_->write([&]() -> Status {
+    for (const BlockStatements* statements : {&kRowBlocks, &kModelBlocks}) {
+      OPLAT_TRY(statement,
+                impl_->database->prepare(fmt::format(
+                    "UPDATE {} SET steal_ticks = ?2 WHERE campaign = ?1 AND steal_ticks < ?2",
+                    statements->table)));
+      OPLAT_CHECK(statement.add(campaign).add(kTicksNotApart).run());
+      marked += sqlite3_changes64(impl_->database->handle());
+    }
+    return {};
+  }));
+  return marked;
+}
+
 Status Table::remove_blocks(RowId row) {
   return impl_->write([&] { return erase_blocks(*impl_->database, kRowBlocks, row); });
 }

@@ -258,6 +258,9 @@ class Table {
   /// Blocks stay when a row is put again, so that a resumed campaign adds to them; see
   /// remove_blocks().
   Status add_block(RowId row, const Block& block);
+  /// Says of all blocks that a campaign stored so far, of kernels and of models, that their cores
+  /// were not apart (kTicksNotApart); how many did not say so.
+  Result<std::int64_t> mark_not_apart(CampaignId campaign);
   /// Forgets the blocks of a row that is to be measured afresh.
   Status remove_blocks(RowId row);
   /// Finds or adds by (plan_identity, device, setting).

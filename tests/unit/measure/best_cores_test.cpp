@@ -38,6 +38,15 @@ TEST(BestCores, AreTheNearestOfCampaignsWhoseCoresWereTheirOwn) {
   EXPECT_LT(cores.issue_ns, 1.2 * 2900) << "a core that is shared takes 1.3 times as long";
 }
 
+TEST(BestCores, TellWhatWasWorse) {
+  EXPECT_TRUE(were_worse({3000, 390}, {3000, 90})) << "far";
+  EXPECT_TRUE(were_worse({5000, 25}, {3000, 90})) << "two threads of one core";
+  EXPECT_FALSE(were_worse({3400, 145}, {3000, 85})) << "another clock, within one cache";
+  EXPECT_FALSE(were_worse({3000, 90}, {3000, 390}));
+  EXPECT_FALSE(were_worse({3000, 0}, {2000, 0})) << "one thread";
+  EXPECT_FALSE(were_worse({}, {3000, 90}));
+}
+
 TEST(BestCores, AreThoseOfTheSameDeviceAndSetting) {
   const std::vector<table::StoredCampaign> campaigns = {campaign_of("3000 90", 2),
                                                         campaign_of("3000 90", 1, 2)};

@@ -706,6 +706,82 @@ TEST(Campaign, SaysThatTheEmptyCallNeverHadItsCoreAlone) {
   EXPECT_EQ(bench.table->campaigns()->front().environment.facts.at(table::kEmptyCallAlone), "no");
 }
 
+/// A machine whose two cores are far from each other until `blocks` blocks of rows are measured;
+/// what runs there takes 1.8 times as long.
+void make_cores_far_until(Bench& bench, std::size_t blocks) {
+  bench.request.setting.threads = 2;
+  bench.world.cores = {3000, 390};
+  const auto usual = bench.world.kernels;
+  for (auto& [key, kernel] : bench.world.kernels) kernel.hot_ns *= 1.8;
+  bench.world.before_block = [&bench, usual, blocks] {
+    if (bench.world.cores.handoff_ns < 390 || bench.rows_blocks() < blocks) return;
+    bench.world.cores.handoff_ns = 90;
+    for (const auto& [key, kernel] : usual) bench.world.kernels[key].hot_ns = kernel.hot_ns;
+  };
+}
+
+std::int64_t far_blocks(const Bench& bench, table::RowId row) {
+  const auto blocks = bench.table->blocks_of(row);
+  EXPECT_TRUE(blocks.has_value());
+  return std::count_if(blocks->begin(), blocks->end(), [](const table::Block& block) {
+    return block.steal_ticks >= table::kTicksNotApart;
+  });
+}
+
+TEST(Campaign, MeasuresAgainWhatItTookForMeasuredOnTheBestCores) {
+  // The first campaign of a table knows no better cores than those that it finds (docs/adr/0083).
+  Bench bench(6, 0);
+  bench.request.stop.max_blocks = 1;
+  make_cores_far_until(bench, 4);
+  const Summary summary = bench.run();
+  const auto rows = bench.rows();
+  ASSERT_EQ(rows.size(), 6U);
+  std::int64_t far = 0;
+  for (const auto& [name, row] : rows) {
+    const double truth_ns = bench.world.kernels.at(name.first).hot_ns;
+    EXPECT_NEAR(timing(row).median_ns / truth_ns, 1, 0.05) << name.first;
+    EXPECT_FALSE(row.row.method.has(table::kNeverQuiet)) << name.first;
+    far += far_blocks(bench, row.id);
+  }
+  EXPECT_GE(far, 4);
+  EXPECT_LE(far, 5) << "in one block the cores became near";
+  EXPECT_EQ(summary.kernels.left, 0);
+  EXPECT_THAT(bench.progress.notices,
+              Contains(HasSubstr("what was measured before counts as disturbed: 5 blocks")));
+}
+
+TEST(Campaign, FlagsRowsOfACampaignWhoseCoresWereFarThroughout) {
+  Bench bench(6, 0);
+  bench.request.stop.max_blocks = 1;
+  make_cores_far_until(bench, 100);
+  const std::vector<std::string> keys = bench.request.keys;
+  bench.request.keys = {keys.begin(), keys.begin() + 3};
+  (void)bench.run();
+  for (const auto& [name, row] : bench.rows())
+    EXPECT_FALSE(row.row.method.has(table::kNeverQuiet)) << "nothing better is known";
+  bench.world.before_block = nullptr;
+  bench.world.cores.handoff_ns = 90;
+  for (auto& [key, kernel] : bench.world.kernels) kernel.hot_ns /= 1.8;
+  // Rows that this campaign does not ask for are told of, too.
+  std::int64_t far = 0;
+  bench.request.keys = {keys.begin() + 3, keys.end()};
+  (void)bench.run();
+  for (const auto& [name, row] : bench.rows()) {
+    const bool first = std::find(keys.begin(), keys.begin() + 3, name.first) != keys.begin() + 3;
+    EXPECT_EQ(row.row.method.has(table::kNeverQuiet), first) << name.first;
+    // The one in which better cores were found counts as one before.
+    EXPECT_GE(far_blocks(bench, row.id), first ? 1 : 0) << name.first;
+    far += far_blocks(bench, row.id);
+  }
+  EXPECT_LE(far, 4);
+  bench.request.keys = keys;
+  (void)bench.run();
+  for (const auto& [name, row] : bench.rows()) {
+    EXPECT_FALSE(row.row.method.has(table::kNeverQuiet)) << name.first;
+    EXPECT_NEAR(timing(row).median_ns / bench.world.kernels.at(name.first).hot_ns, 1, 0.05);
+  }
+}
+
 TEST(Campaign, KeepsDisturbedBlocks) {
   Bench bench(2, 0);
   bench.world.switches_per_block = 100'000;

@@ -58,6 +58,7 @@ struct SimulatedWorld {
   std::int64_t steal_per_block = 0;  ///< ticks
   std::optional<double> other_load;  ///< CPUs that other programs keep busy
   double reference_compute_ns = 50e3;
+  Cores cores;  ///< that a look finds; zeros: none looks
   std::uint64_t seed = 1;
   bool factory_fails = false;
   bool virtual_time = false;  ///< times are replayed ones: single inferences are not kept
@@ -190,8 +191,21 @@ class SimulatedRunner final : public KernelRunner {
     }
     samples.switches = world_->switches_per_block;
     samples.steal_ticks = world_->steal_per_block;
+    if (world_->cores.issue_ns > 0) look(request, samples);
     if (world_->steal_per_block > 0) samples.other_load = world_->other_load.value_or(0) + 1;
     return samples;
+  }
+
+  /// As oplat_probe_apart, for cores that nobody shares.
+  void look(const BlockRequest& request, BlockSamples& samples) const {
+    samples.best_cores = request.best_cores;
+    Cores& best = samples.best_cores;
+    if (best.issue_ns == 0 || world_->cores.issue_ns < best.issue_ns)
+      best.issue_ns = world_->cores.issue_ns;
+    if (best.handoff_ns == 0 || world_->cores.handoff_ns < best.handoff_ns)
+      best.handoff_ns = world_->cores.handoff_ns;
+    if (world_->cores.handoff_ns > 2.5 * best.handoff_ns)
+      samples.steal_ticks = table::kTicksNotApart;
   }
 
   SimulatedWorld* world_;
