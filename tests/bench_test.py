@@ -255,6 +255,13 @@ class Page(unittest.TestCase):
             return unseen_page.Line("a", "a", {"latency_ns": 1e6, "ci_ns": [9e5, 1.1e6], **measured}, {}, {})
 
         self.assertEqual(unseen_page.rounds_of([unseen_page.Part(SETTINGS[0], [line()])]), "")
+        sure = line(ci_ns=[0.99e6, 1.01e6])
+        for one, ns in ((sure, 1.02e6), (apart := line(), 0.8e6)):
+            one.predicted.update(latency_ns=ns, interval_ns=[0.9e6, 1.1e6])
+        self.assertEqual(unseen_page.apart_part([unseen_page.Part(SETTINGS[0], [sure])]), [])
+        content = "\n".join(unseen_page.apart_part([unseen_page.Part(SETTINGS[0], [sure, apart])]))
+        self.assertIn("| not counted | 1 | 20.00 % | -20.0 % | 0 % | 0 % |", content)
+        self.assertIn("| all | 2 | 11.00 % | -9.0 % | 50 % | 50 % |", content)
         said = unseen_page.rounds_of([unseen_page.Part(SETTINGS[0], [line(rounds=2), line(rounds=2, range=0.5), line(rounds=2, range=0.1)])])
         self.assertIn("3 such times were taken up to 2 times", said)
         self.assertIn("by 30.0 % in the median, by 50.0 % at most", said)

@@ -155,6 +155,23 @@ def bands_part(parts):
             *text.table(["latency", ">models", ">MAPE", ">mean signed error", ">worst", ">inside", ">median half-width"], rows)]
 
 
+def apart_part(parts):
+    """The models that do not count, and all: whether those that do are like the others."""
+    rows = []
+    for part in parts:
+        answered = [line for line in part.lines if line.error is not None]
+        apart = [line for line in answered if not line.is_counted]
+        for title, some in (("not counted", apart), ("all", answered)) if apart else ():
+            errors = [line.error for line in some]
+            rows.append([part.setting.title, title, str(len(some)), text.percent(judging.mape(errors), 2), text.signed_percent(statistics.fmean(errors)),
+                         text.percent(judging.within(errors, 0.05, len(errors)), 0), text.percent(judging.within(errors, 0.10, len(errors)), 0),
+                         text.percent(sum(line.is_inside for line in some) / len(some), 0)])
+    if not rows:
+        return []
+    return ["", f"Models whose own interval is wider than +-{text.percent(MOST_OWN_CI, 0)} do not count, since nobody knows what they take. With them:", "",
+            *text.table(["setting", "models", ">", ">MAPE", ">mean signed error", ">within 5 %", ">within 10 %", ">inside"], rows)]
+
+
 def sources(line):
     """Where the predicted time comes from, the largest shares first."""
     shares = sorted(((share, name) for name, share in line.predicted["time"].items() if share >= 0.005), reverse=True)
@@ -212,11 +229,11 @@ def page(parts, facts):
         f"(1, 5, 15 minutes). {facts['oplat']}.", "",
         f"`oplat profile --space {facts['space']}`{budget} measured {facts['rows']:,} rows of kernels{took}. {fitted_anew(facts)}"
         f"The models are {len({line.name for part in parts for line in part.lines})} of {len(families)} families of `data/zoo.tsv` that the space holds no network of (`bench/lib/halves.py`: a hash of the "
-        "family's name decides). No estimate is learned from them. On 2026-11-27 the kernels of twenty, and on 2026-11-28 those of up to thirty-one more, whose predictions were bad were measured once, to find what was wrong "
+        "family's name decides). No estimate is learned from them. On 2026-11-27 the kernels of twenty, and on 2026-11-28 those of up to forty more, whose predictions were bad were measured once, to find what was wrong "
         "([ADR 0060](../adr/0060-kernels-by-their-loops.md)). *Measured* is `oplat measure`: the median over blocks of their lower quartile, with its own 95 % confidence interval. "
         f"{rounds_of(parts)}*Error* is predicted over measured less one. *Time from*: shares of the predicted time by the estimates' sources.",
     ]
-    lines += targets_part(parts, facts) + bands_part(parts) + rivals_part(parts)
+    lines += targets_part(parts, facts) + apart_part(parts) + bands_part(parts) + rivals_part(parts)
     for part in parts:
         lines += setting_part(part)
     return "\n".join(lines) + "\n"

@@ -336,7 +336,8 @@ Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
                             std::vector<double> ns;
                             for (const double log : log_ns) ns.push_back(std::exp(log));
                             return weights_of(candidates_, ns);
-                          }};
+                          },
+                          [this] { return !events_.cancelled(); }};
   estimate::Sampler sampler(candidates_.descriptions, std::move(demand), learn);
   OPLAT_CHECK(tell_known(sampler));
   measure::Summary last;
@@ -363,7 +364,10 @@ Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
                                              : std::nullopt,
          .what = "choosing",
          .item = fmt::format("kernels to measure, {} so far", times_.log_ns().size())});
-    OPLAT_TRY(chosen, sampler.next(most));
+    auto next = sampler.next(most);
+    if (!next && next.error().code == Code::Interrupted) break;
+    if (!next) return fail(next.error());
+    const std::vector<std::size_t>& chosen = *next;
     if (chosen.empty()) break;
     CampaignInParts::Part part;
     for (const std::size_t i : chosen) part.keys.push_back(candidates_.keys[i]);

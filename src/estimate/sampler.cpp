@@ -249,6 +249,10 @@ Sampler::View Sampler::view() const {
 
 namespace {
 
+tl::unexpected<Error> interrupted() {
+  return fail(Code::Interrupted, "interrupted while choosing what to measure");
+}
+
 Gaussian::Options smooth_options(const LearnRequest& request) {
   Gaussian::Options options;
   options.seed = request.seed;
@@ -288,9 +292,16 @@ void Sampler::weigh_again(const View& view, const Gaussian& smooth) {
 Status Sampler::plan_most_informative(std::size_t count) {
   const View all = view();
   const Points known = all.points(all.told);
+  bool stopped = false;
+  const auto go_on = [&] {
+    stopped = stopped || (demand_.go_on && !demand_.go_on());
+    return !stopped;
+  };
   Gaussian::Options options = smooth_options(request_);
   options.leave_out = true;
+  options.go_on = go_on;
   const Gaussian smooth = Gaussian::learn(known, all.u, options);
+  if (!go_on()) return interrupted();
   weigh_again(all, smooth);
   std::vector<float> sizes;
   for (std::size_t i = 0; i < all.told.size(); ++i) {
@@ -303,6 +314,7 @@ Status Sampler::plan_most_informative(std::size_t count) {
   boosting.min_rows = kRowsPerLeafOfSizes;
   boosting.feature_fraction = kColumnShareOfSizes;
   boosting.seed = request_.seed;
+  boosting.progress = [&](int) { return go_on(); };
   OPLAT_TRY(size, boost(all.part(all.told), sizes, boosting));
   const std::vector<std::size_t> free = some_free(std::max(kLookedAt, 2 * count));
   const bool by_demand = !demand_.weights.empty();
@@ -327,10 +339,11 @@ Status Sampler::plan_most_informative(std::size_t count) {
       seconds.push_back(static_cast<float>(demand_.seconds(ns)));
     }
   }
-  for (const std::size_t i :
-       choose_most_informative(smooth.kernel(), known, all.points(free), all.points(asked), weights,
-                               count, seconds, request_.threads))
-    queue(free[i]);
+  const std::vector<std::size_t> chosen =
+      choose_most_informative(smooth.kernel(), known, all.points(free), all.points(asked), weights,
+                              count, seconds, request_.threads, go_on);
+  if (stopped) return interrupted();
+  for (const std::size_t i : chosen) queue(free[i]);
   return {};
 }
 
@@ -377,7 +390,7 @@ Result<std::vector<std::size_t>> choose(std::span<const ir::Description> candida
     }
     if (request.progress &&
         !request.progress(static_cast<int>(sampler.asked()), static_cast<int>(count))) {
-      return fail(Code::Interrupted, "interrupted while choosing what to measure");
+      return interrupted();
     }
   }
 }

@@ -30,6 +30,9 @@ struct Demand {
   /// learned by then.
   std::size_t weighed_by = 0;
   std::function<std::vector<double>(std::span<const double> log_ns)> weights_by_times = nullptr;
+  /// Asked now and then while a round is chosen; false ends that with Code::Interrupted, and the
+  /// round may be asked for again.
+  std::function<bool()> go_on = nullptr;
 };
 
 /// Chooses in rounds: at random, every slice first; then, of a small budget, what tells most about
@@ -47,7 +50,7 @@ class Sampler {
 
   /// Up to `batch` candidates to measure next, each once; none when the budget or the candidates
   /// are spent. A new round learns from what was told so far, so that telling everything before
-  /// asking again makes the best choice.
+  /// asking again makes the best choice. Code::Interrupted: see Demand::go_on.
   Result<std::vector<std::size_t>> next(std::size_t batch);
   /// The time of a candidate: one that was asked for, or one known from before.
   void tell(std::size_t candidate, double log_ns);

@@ -17,8 +17,9 @@ namespace {
 /// Looks of two campaigns at cores of their own differ no more; those of a core that is shared take
 /// 1.3 to 2 times as long, and the round trips of its two threads are nearer than cores can be.
 constexpr double kAlike = 1.15;
-/// As the clock may be lower for good.
-constexpr double kSlower = 1.15;
+/// As the clock may be lower for good. A look that is accepted takes 1.15 times as long as this at
+/// most (oplat_probe_apart), which is less than on a core that is shared.
+constexpr double kSlower = 1.1;
 /// Of a cache line: 85 to 145 ns within one last-level cache, 400 between two (oplat_probe_apart).
 constexpr double kFar = 2.5;
 /// Of a look: shared cores take 1.3 to 2 times as long.
@@ -55,26 +56,23 @@ Status flag_rows(table::Table& table, table::DeviceId device, table::SettingId s
     if (row.row.origin == "own") rows.push_back(row);
     return true;
   }));
+  for (table::StoredRow& stored : rows) {
+    OPLAT_TRY(blocks, table.blocks_of(stored.id));
+    if (!lacks_flag(stored.row.method, blocks)) continue;
+    add_flag(stored.row.method);
+    OPLAT_CHECK(
+        table.put_row(device, setting, stored.campaign, stored.row).map([](table::RowId) {}));
+  }
   OPLAT_TRY(models, table.model_rows());
-  return table.transaction([&]() -> Status {
-    for (table::StoredRow& stored : rows) {
-      OPLAT_TRY(blocks, table.blocks_of(stored.id));
-      if (!lacks_flag(stored.row.method, blocks)) continue;
-      add_flag(stored.row.method);
-      OPLAT_CHECK(
-          table.put_row(device, setting, stored.campaign, stored.row).map([](table::RowId) {}));
-    }
-    for (table::StoredModelRow& stored : models) {
-      if (stored.device != device || stored.setting != setting) continue;
-      OPLAT_TRY(blocks, table.blocks_of_model(stored.id));
-      if (!lacks_flag(stored.row.method, blocks)) continue;
-      add_flag(stored.row.method);
-      OPLAT_CHECK(
-          table.put_model_row(device, setting, stored.campaign, stored.row).map([](table::RowId) {
-          }));
-    }
-    return {};
-  });
+  for (table::StoredModelRow& stored : models) {
+    if (stored.device != device || stored.setting != setting) continue;
+    OPLAT_TRY(blocks, table.blocks_of_model(stored.id));
+    if (!lacks_flag(stored.row.method, blocks)) continue;
+    add_flag(stored.row.method);
+    OPLAT_CHECK(
+        table.put_model_row(device, setting, stored.campaign, stored.row).map([](table::RowId) {}));
+  }
+  return {};
 }
 
 }  // namespace
@@ -114,24 +112,29 @@ Cores cores_of(std::span<const table::StoredCampaign> campaigns, table::DeviceId
 }
 
 bool were_worse(const Cores& then, const Cores& now) {
-  if (!(then.handoff_ns > 0 && now.handoff_ns > 0)) return false;
-  return then.handoff_ns > kFar * now.handoff_ns || then.issue_ns > kShared * now.issue_ns;
+  if (!(then.handoff_ns > 0 && now.issue_ns > 0)) return false;
+  const bool far = now.handoff_ns > 0 && then.handoff_ns > kFar * now.handoff_ns &&
+                   now.issue_ns <= kAlike * then.issue_ns;
+  return far || then.issue_ns > kShared * now.issue_ns;
 }
 
 Result<std::int64_t> mark_worse_cores(table::Table& table, table::DeviceId device,
-                                      table::SettingId setting, const Cores& best) {
+                                      table::SettingId setting, const Cores& best,
+                                      std::optional<table::CampaignId> running) {
   OPLAT_TRY(campaigns, table.campaigns());
   std::int64_t marked = 0;
-  for (const table::StoredCampaign& campaign : campaigns) {
-    if (campaign.device != device || campaign.setting != setting) continue;
-    const auto cores = fact_of(campaign);
-    if (!cores || !were_worse(*cores, best)) continue;
-    OPLAT_TRY(blocks, table.mark_not_apart(campaign.id));
-    marked += blocks;
-  }
-  if (marked == 0) return marked;
-  OPLAT_CHECK(flag_rows(table, device, setting));
-  return marked;
+  const auto mark = [&]() -> Status {
+    for (const table::StoredCampaign& campaign : campaigns) {
+      if (campaign.device != device || campaign.setting != setting) continue;
+      const auto cores = fact_of(campaign);
+      const bool worse = campaign.id == running || (cores && were_worse(*cores, best));
+      if (!worse) continue;
+      OPLAT_TRY(blocks, table.mark_not_apart(campaign.id));
+      marked += blocks;
+    }
+    return marked > 0 ? flag_rows(table, device, setting) : Status();
+  };
+  return table.transaction(mark).map([&] { return marked; });
 }
 
 }  // namespace oplat::measure

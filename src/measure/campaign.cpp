@@ -115,7 +115,9 @@ class CampaignRun {
   Result<Measured> measure_model(measure::KernelRunner& runner, const CampaignRow& row) const;
   /// Looks whether the cores turned out to be better than they were until now: what was measured
   /// until then, `last` included, had worse ones, and says so (docs/adr/0083).
-  Status compare_cores(Measured& last);
+  Status compare_cores(Measured* last = nullptr);
+  /// Takes over from the table which blocks had worse cores; their rows get others.
+  Status reopen_far_rows();
   Status take(CampaignRow& row, Measured measured, std::int64_t pass);
   Status finish();
   void tell(Phase phase, const CampaignRow* row);
@@ -139,7 +141,8 @@ class CampaignRun {
   double empty_call_due_ = 0;                   ///< when it is timed again
   table::Campaign campaign_;
   std::optional<table::CampaignId> campaign_id_;
-  measure::Cores cores_;  ///< at their best when the last block ended
+  measure::Cores known_cores_;           ///< from earlier campaigns
+  std::optional<measure::Cores> cores_;  ///< at their best when they were compared last
   bool baseline_is_given_ = false;
   std::int64_t blocks_ = 0;
   bool budget_ended_ = false;
@@ -290,8 +293,8 @@ Status CampaignRun::begin() {
     baseline_is_given_ = true;
   }
   campaign_.empty_call_ns = stored_empty_call_ns_;
-  cores_ = cores_of(campaigns, device_, setting_);
-  pool_.know(cores_);
+  known_cores_ = cores_of(campaigns, device_, setting_);
+  pool_.know(known_cores_);
   OPLAT_CHECK(time_empty_call());
   OPLAT_CHECK(store_campaign());
   // Until the end has made sure of it.
@@ -388,34 +391,39 @@ std::optional<Measured> CampaignRun::give_up(const CampaignRow& row, const table
   return std::nullopt;
 }
 
-Status CampaignRun::compare_cores(Measured& last) {
-  const measure::Cores before = std::exchange(cores_, pool_.best_cores());
-  if (!were_worse(before, cores_)) return {};
-  std::int64_t marked = 0;
-  if (auto* good = std::get_if<MeasuredBlock>(&last)) {
+Status CampaignRun::compare_cores(Measured* last) {
+  const measure::Cores best = pool_.best_cores();
+  if (last == nullptr && !cores_ && best == known_cores_) return {};  // nobody looked yet
+  const std::optional<measure::Cores> before = std::exchange(cores_, best);
+  const bool worse = before && were_worse(*before, best);
+  const bool first = !before && best.handoff_ns > 0;
+  if (!worse && !first) return {};
+  auto* good = last != nullptr ? std::get_if<MeasuredBlock>(last) : nullptr;
+  if (worse && good != nullptr)
     good->block.steal_ticks = std::max(good->block.steal_ticks, table::kTicksNotApart);
-    ++marked;
-  }
-  const std::int64_t first_process = pool_.process() + 1 - pool_.started();
-  OPLAT_CHECK(table_.transaction([&]() -> Status {
-    OPLAT_CHECK(table_.mark_not_apart(*campaign_id_).map([](std::int64_t) {}));
-    for (CampaignRow& row : rows_.all) {
-      const std::int64_t before_row = marked;
-      for (table::Block& block : row.blocks) {
-        if (block.process < first_process || block.steal_ticks >= table::kTicksNotApart) continue;
-        block.steal_ticks = table::kTicksNotApart;
-        ++marked;
-      }
-      if (marked == before_row) continue;
-      row.finished = row.method.has(kFailedLater);
-      OPLAT_CHECK(store_.refresh(row, references_));
-    }
-    return {};
-  }));
+  OPLAT_TRY(marked,
+            mark_worse_cores(table_, device_, setting_, best, worse ? campaign_id_ : std::nullopt));
+  if (marked == 0) return {};
+  OPLAT_CHECK(reopen_far_rows());
   progress_.notice(
       fmt::format("the cores of the threads are nearer to each other, or less shared, than they "
                   "were until now; what was measured before counts as disturbed: {}",
                   marked == 1 ? "1 block" : fmt::format("{} blocks", marked)));
+  return {};
+}
+
+Status CampaignRun::reopen_far_rows() {
+  const std::vector<CampaignRow> before = rows_.all;
+  OPLAT_CHECK(reload_blocks(rows_.all, table_, device_, setting_));
+  for (std::size_t i = 0; i < rows_.all.size(); ++i) {
+    CampaignRow& row = rows_.all[i];
+    if (far_blocks(row) == far_blocks(before[i])) continue;
+    // Of single blocks one decides over the others, else two do (stopping.cpp).
+    const std::int64_t more = request_.stop.max_blocks == 1 ? 1 : 2;
+    row.min_blocks = std::max(row.min_blocks, row.attempts() + more);
+    row.finished = row.method.has(kFailedLater);
+    OPLAT_CHECK(store_.refresh(row, references_));
+  }
   return {};
 }
 
@@ -452,14 +460,15 @@ Status CampaignRun::take(CampaignRow& row, Measured measured, std::int64_t pass)
 Status CampaignRun::visit(CampaignRow& row, std::int64_t pass) {
   if (row.refusal) return store_.refuse(row, *row.refusal, references_);
   tell(Phase::Measuring, &row);
+  OPLAT_CHECK(compare_cores());  // empty calls look, too
   const double before = now();
   OPLAT_TRY(measured, measure_with_retry(row));
+  OPLAT_CHECK(compare_cores(measured ? &*measured : nullptr));
   if (!measured) {
     interrupted_ = !budget_ended_;
     return {};
   }
   forecast_.add(row, now() - before);
-  OPLAT_CHECK(compare_cores(*measured));
   OPLAT_CHECK(take(row, std::move(*measured), pass));
   warn_of_budget();
   return {};
@@ -565,12 +574,9 @@ Status CampaignRun::finish() {
   tell(Phase::Finishing, nullptr);
   const std::optional<double> full_clock = full_clock_ns(rows_.all);
   OPLAT_CHECK(settle_empty_call(full_clock));
-  if (pool_.best_cores().handoff_ns > 0) {
-    OPLAT_CHECK(table_.add_campaign_facts(*campaign_id_,
-                                          {{table::kBestCores, encode(pool_.best_cores())}}));
-    OPLAT_CHECK(
-        mark_worse_cores(table_, device_, setting_, pool_.best_cores()).map([](std::int64_t) {}));
-  }
+  OPLAT_CHECK(compare_cores());
+  if (cores_ && cores_->handoff_ns > 0)
+    OPLAT_CHECK(table_.add_campaign_facts(*campaign_id_, {{table::kBestCores, encode(*cores_)}}));
   pool_.discard();
   const SpreadOfBlocks spread = spread_of(rows_.all, full_clock);
   return table_.transaction([&]() -> Status {

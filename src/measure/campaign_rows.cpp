@@ -151,7 +151,38 @@ void add_kernel(std::vector<CampaignRow>& rows, const std::string& text, const i
   }
 }
 
+bool is_far(const table::Block& block) { return block.steal_ticks >= table::kTicksNotApart; }
+
 }  // namespace
+
+std::int64_t far_blocks(const CampaignRow& row) {
+  return std::count_if(row.blocks.begin(), row.blocks.end(), is_far);
+}
+
+Status reload_blocks(std::vector<CampaignRow>& rows, const table::Table& table,
+                     table::DeviceId device, table::SettingId setting) {
+  OPLAT_TRY(models, table.model_rows());
+  for (CampaignRow& row : rows) {
+    if (row.blocks.empty()) continue;
+    if (row.kind == RowKind::Model) {
+      for (const table::StoredModelRow& stored : models) {
+        if (stored.device != device || stored.setting != setting ||
+            stored.row.plan_identity != row.model->plan_identity)
+          continue;
+        OPLAT_TRY(blocks, table.blocks_of_model(stored.id));
+        row.blocks = std::move(blocks);
+      }
+      continue;
+    }
+    OPLAT_TRY(all_stored, table.rows_of(row.name, device, setting));
+    for (const table::StoredRow& stored : all_stored) {
+      if (stored.row.origin != "own" || stored.row.reuse_bytes != row.state.reuse_bytes) continue;
+      OPLAT_TRY(blocks, table.blocks_of(stored.id));
+      row.blocks = std::move(blocks);
+    }
+  }
+  return {};
+}
 
 void CampaignRow::judge(const measure::Assessment& assessment) {
   expected_blocks = std::max(assessment.expected_blocks, min_blocks);
@@ -173,9 +204,11 @@ void decide_demand(CampaignRow& evicted, const CampaignRow& hot) {
   if (hot.refusal) {
     evicted.demand = RowDemand::No;
   } else if (!hot.blocks.empty()) {
-    // The first block, not the median: a later look must not change its mind.
-    const bool wanted =
-        measure::needs(evicted.state.kind, evicted.work, hot.blocks.front().value_ns);
+    // The first block, not the median: a later look must not change its mind. Unless it is known
+    // to be up to twice too long.
+    const auto near = std::find_if_not(hot.blocks.begin(), hot.blocks.end(), is_far);
+    const table::Block& first = near != hot.blocks.end() ? *near : hot.blocks.front();
+    const bool wanted = measure::needs(evicted.state.kind, evicted.work, first.value_ns);
     evicted.demand = wanted ? RowDemand::Yes : RowDemand::No;
   }
   if (evicted.demand == RowDemand::No) evicted.finished = true;

@@ -72,6 +72,13 @@ struct CampaignRows {
 Result<CampaignRows> load_rows(const CampaignRequest& request, const table::Table& table,
                                table::DeviceId device, table::SettingId setting);
 
+/// How many of its blocks had cores that were not apart.
+std::int64_t far_blocks(const CampaignRow& row);
+
+/// Takes over the blocks of rows as they are in the table by now.
+Status reload_blocks(std::vector<CampaignRow>& rows, const table::Table& table,
+                     table::DeviceId device, table::SettingId setting);
+
 /// Settles whether an evicted row is wanted, if its hot row has been measured or refused.
 void decide_demand(CampaignRow& evicted, const CampaignRow& hot);
 

@@ -18,7 +18,9 @@ const BlockStatements kRowBlocks{"block",
                                  "reference_compute_ns, reference_memory_ns, rounds, "
                                  "switches, steal_ticks, other_load) SELECT id, campaign, ?2, ?3, "
                                  "?4, ?5, ?6, ?7, ?8, ?9, ?10 FROM \"row\" WHERE id = ?1",
-                                 "DELETE FROM block WHERE \"row\" = ?1"};
+                                 "DELETE FROM block WHERE \"row\" = ?1",
+                                 "UPDATE block SET steal_ticks = ?2 WHERE campaign = ?1 AND "
+                                 "steal_ticks < ?2"};
 const BlockStatements kModelBlocks{
     "model_block",
     "SELECT id, pass, process, value_ns, reference_compute_ns, reference_memory_ns, rounds, "
@@ -28,7 +30,9 @@ const BlockStatements kModelBlocks{
     "reference_memory_ns, "
     "rounds, switches, steal_ticks, other_load, inferences) SELECT id, campaign, ?2, ?3, ?4, ?5, "
     "?6, ?7, ?8, ?9, ?10, ?11 FROM model_row WHERE id = ?1",
-    "DELETE FROM model_block WHERE \"row\" = ?1", true};
+    "DELETE FROM model_block WHERE \"row\" = ?1",
+    "UPDATE model_block SET steal_ticks = ?2 WHERE campaign = ?1 AND steal_ticks < ?2",
+    true};
 
 Result<std::vector<Block>> read_blocks(Database& database, const BlockStatements& statements,
                                        RowId row) {
@@ -103,18 +107,15 @@ Status Table::add_model_block(RowId row, const Block& block) {
 
 Result<std::int64_t> Table::mark_not_apart(CampaignId campaign) {
   std::int64_t marked = 0;
-  OPLAT_CHECK(impl_->write([&]() -> Status {
+  const auto mark = [&]() -> Status {
     for (const BlockStatements* statements : {&kRowBlocks, &kModelBlocks}) {
-      OPLAT_TRY(statement,
-                impl_->database->prepare(fmt::format(
-                    "UPDATE {} SET steal_ticks = ?2 WHERE campaign = ?1 AND steal_ticks < ?2",
-                    statements->table)));
+      OPLAT_TRY(statement, impl_->database->prepare(statements->mark));
       OPLAT_CHECK(statement.add(campaign).add(kTicksNotApart).run());
       marked += sqlite3_changes64(impl_->database->handle());
     }
     return {};
-  }));
-  return marked;
+  };
+  return impl_->write(mark).map([&] { return marked; });
 }
 
 Status Table::remove_blocks(RowId row) {

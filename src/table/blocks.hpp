@@ -16,6 +16,7 @@ struct BlockStatements {
   std::string_view select;
   std::string_view insert;
   std::string_view erase;
+  std::string_view mark;   ///< steal_ticks of a campaign's blocks that say less
   bool of_models = false;  ///< blocks hold the times of single inferences, in a last column
 };
 extern const BlockStatements kRowBlocks;

@@ -236,7 +236,8 @@ std::vector<std::size_t> choose_least_certain(const SmoothKernel& kernel, const 
 std::vector<std::size_t> choose_most_informative(const SmoothKernel& kernel, const Points& known,
                                                  const Points& candidates, const Points& asked,
                                                  std::span<const float> weights, std::size_t count,
-                                                 std::span<const float> costs, int threads) {
+                                                 std::span<const float> costs, int threads,
+                                                 const std::function<bool()>& go_on) {
   count = std::min(count, size_of(candidates));
   Unknown unknown(kernel, known, candidates, count, threads);
   MatrixXf shared = unknown.shared_with(asked);
@@ -245,7 +246,7 @@ std::vector<std::size_t> choose_most_informative(const SmoothKernel& kernel, con
   const auto cost = [&](std::size_t i) { return costs.empty() ? 1.0F : costs[i]; };
   std::vector<std::size_t> chosen;
   std::vector<bool> taken(size_of(candidates), false);
-  while (chosen.size() < count) {
+  while (chosen.size() < count && (!go_on || go_on())) {
     std::vector<float> gain(size_of(candidates), -1);
     in_parts(candidates.size(), threads, [&](Index begin, Index size) {
       for (Index i = begin; i < begin + size; ++i) {

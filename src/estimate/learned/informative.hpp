@@ -3,6 +3,7 @@
 /// chosen at once. The same are chosen with any number of threads.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,11 +23,12 @@ std::vector<std::size_t> choose_least_certain(const SmoothKernel& kernel, const 
 /// using optimal experiment design", Neural Networks 9, 1996). It leaves the corners alone that
 /// choose_least_certain() begins with, so that few rows do for more questions; but when as many are
 /// chosen as are asked about, it serves these and no others. `costs`: of each candidate, by which
-/// its gain is divided; empty: all cost the same.
+/// its gain is divided; empty: all cost the same. `go_on`: asked before every few choices; false
+/// ends with those made by then.
 std::vector<std::size_t> choose_most_informative(const SmoothKernel& kernel, const Points& known,
                                                  const Points& candidates, const Points& asked,
                                                  std::span<const float> weights, std::size_t count,
-                                                 std::span<const float> costs = {},
-                                                 int threads = 1);
+                                                 std::span<const float> costs = {}, int threads = 1,
+                                                 const std::function<bool()>& go_on = {});
 
 }  // namespace oplat::estimate

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -398,6 +399,13 @@ TEST(MostTelling, ManyAreChosenAsOneAfterTheOther) {
   ASSERT_EQ(chosen.size(), kChosen);
   EXPECT_EQ(chosen,
             choose_most_informative(kernel, known, candidates, asked, weights, kChosen, costs, 2));
+  // Interrupted, it has those made by then.
+  int left = 2;
+  const auto some = choose_most_informative(kernel, known, candidates, asked, weights, kChosen,
+                                            costs, 1, [&] { return left-- > 0; });
+  EXPECT_GT(some.size(), 1U);
+  ASSERT_LT(some.size(), kChosen);
+  EXPECT_TRUE(std::equal(some.begin(), some.end(), chosen.begin()));
 
   // Covariances with the candidates, of them and of what is asked, given all that is known.
   MatrixXd among = kernel.between(known, known);

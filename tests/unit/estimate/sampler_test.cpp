@@ -219,6 +219,32 @@ TEST(Sampler, WhatTakesLongIsMeasuredSeldom) {
   EXPECT_LT(dear, free - 0.3) << "times are in logarithms";
 }
 
+TEST(Sampler, AChoiceThatIsInterruptedIsMadeAgain) {
+  Demand demand;
+  demand.weights.assign(rows().descriptions.size(), 1);
+  int left = 0;
+  demand.go_on = [&] { return left-- > 0; };
+  Sampler sampler(rows().descriptions, demand, quick());
+  for (std::size_t i = 0; i < 60; ++i) sampler.tell(i, rows().log_ns[i]);
+  // While the kernel is searched for, between trees, between choices.
+  int stops = 0;
+  for (int calls = 0; calls < 10'000; ++calls) {
+    left = calls;
+    const auto batch = sampler.next(10);
+    if (batch) {
+      EXPECT_EQ(batch->size(), 10U);
+      EXPECT_TRUE(distinct(*batch));
+      break;
+    }
+    EXPECT_EQ(batch.error().code, Code::Interrupted);
+    EXPECT_EQ(sampler.asked(), 0U);
+    ++stops;
+  }
+  // Two steps of the search at least, one look after it, three trees, and the choice.
+  EXPECT_GE(stops, 7);
+  EXPECT_EQ(sampler.asked(), 10U);
+}
+
 TEST(Sampler, WhatWasNotMeasuredMayBeAskedForAgain) {
   Demand demand;
   demand.weights.assign(rows().descriptions.size(), 1);

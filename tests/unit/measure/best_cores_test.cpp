@@ -35,7 +35,8 @@ TEST(BestCores, AreTheNearestOfCampaignsWhoseCoresWereTheirOwn) {
   const Cores cores = cores_of(campaigns, 1, 1);
   EXPECT_EQ(cores.handoff_ns, 90);
   EXPECT_GT(cores.issue_ns, 2900);
-  EXPECT_LT(cores.issue_ns, 1.2 * 2900) << "a core that is shared takes 1.3 times as long";
+  EXPECT_LT(1.15 * cores.issue_ns, 1.3 * 2900)
+      << "what oplat_probe_apart accepts is less than a look on a core that is shared";
 }
 
 TEST(BestCores, TellWhatWasWorse) {
@@ -45,6 +46,8 @@ TEST(BestCores, TellWhatWasWorse) {
   EXPECT_FALSE(were_worse({3000, 90}, {3000, 390}));
   EXPECT_FALSE(were_worse({3000, 0}, {2000, 0})) << "one thread";
   EXPECT_FALSE(were_worse({}, {3000, 90}));
+  EXPECT_TRUE(were_worse({5000, 25}, {3000, 0})) << "one of the cores is still shared";
+  EXPECT_FALSE(were_worse({3000, 90}, {5000, 25})) << "nearer than cores can be, and shared";
 }
 
 TEST(BestCores, AreThoseOfTheSameDeviceAndSetting) {
