@@ -117,13 +117,18 @@ def targets_part(parts, facts):
     return ["", "## Targets", "", *text.table(["figure", ">value", ">target", ""], rows)]
 
 
+def error_cells(errors, digits=1):
+    """How many, MAPE, mean signed error, and shares within 5 and 10 %."""
+    return [str(len(errors)), text.percent(judging.mape(errors), digits), text.signed_percent(statistics.fmean(errors)),
+            text.percent(judging.within(errors, 0.05, len(errors)), 0), text.percent(judging.within(errors, 0.10, len(errors)), 0)]
+
+
 def rivals_part(parts):
     rows = []
     for part in parts:
         if not part.errors:
             continue
-        rows.append([part.setting.title, "oplat", str(len(part.errors)), text.percent(judging.mape(part.errors)), text.signed_percent(statistics.fmean(part.errors)),
-                     text.percent(judging.within(part.errors, 0.05, len(part.errors)), 0), text.percent(judging.within(part.errors, 0.10, len(part.errors)), 0), ""])
+        rows.append([part.setting.title, "oplat", *error_cells(part.errors), ""])
         for method, title in METHODS:
             both = [(line.error, line.rival_error(method)) for line in part.answered if line.rival_error(method) is not None]
             if not both:
@@ -131,9 +136,7 @@ def rivals_part(parts):
             theirs = [b for _, b in both]
             mean, low, high = judging.difference([a for a, _ in both], theirs)
             verdict = "worse" if low > 0 else "better" if high < 0 else "not told apart"
-            rows.append([part.setting.title, title, str(len(both)), text.percent(judging.mape(theirs)), text.signed_percent(statistics.fmean(theirs)),
-                         text.percent(judging.within(theirs, 0.05, len(theirs)), 0), text.percent(judging.within(theirs, 0.10, len(theirs)), 0),
-                         f"{100 * mean:+.1f} ({100 * low:+.1f} to {100 * high:+.1f}) points, {verdict}"])
+            rows.append([part.setting.title, title, *error_cells(theirs), f"{100 * mean:+.1f} ({100 * low:+.1f} to {100 * high:+.1f}) points, {verdict}"])
     lines = ["", "## Compared with simpler ways", ""]
     lines += text.table(["setting", "way", ">models", ">MAPE", ">mean signed error", ">within 5 %", ">within 10 %", "its MAPE less oplat's (95 % CI)"], rows)
     lines += ["", "All ways are fitted to the same rows. *Proportional to FLOPs*: one rate, the median over rows weighted by their time. *Roofline*: per operator class the larger of FLOPs "
@@ -162,14 +165,11 @@ def apart_part(parts):
         answered = [line for line in part.lines if line.error is not None]
         apart = [line for line in answered if not line.is_counted]
         for title, some in (("not counted", apart), ("all", answered)) if apart else ():
-            errors = [line.error for line in some]
-            rows.append([part.setting.title, title, str(len(some)), text.percent(judging.mape(errors), 2), text.signed_percent(statistics.fmean(errors)),
-                         text.percent(judging.within(errors, 0.05, len(errors)), 0), text.percent(judging.within(errors, 0.10, len(errors)), 0),
-                         text.percent(sum(line.is_inside for line in some) / len(some), 0)])
+            rows.append([part.setting.title, title, *error_cells([line.error for line in some], 2), text.percent(sum(line.is_inside for line in some) / len(some), 0)])
     if not rows:
         return []
-    return ["", f"Models whose own interval is wider than +-{text.percent(MOST_OWN_CI, 0)} do not count, since nobody knows what they take. With them:", "",
-            *text.table(["setting", "models", ">", ">MAPE", ">mean signed error", ">within 5 %", ">within 10 %", ">inside"], rows)]
+    return ["", f"Models whose own interval is wider than +-{text.percent(MOST_OWN_CI, 0)} do not count above. With them:", "",
+            *text.table(["setting", "which", ">models", ">MAPE", ">mean signed error", ">within 5 %", ">within 10 %", ">inside"], rows)]
 
 
 def sources(line):

@@ -38,14 +38,7 @@ std::optional<Cores> fact_of(const table::StoredCampaign& campaign) {
 /// Whether a row needs the flag: none of its blocks had cores of its own.
 bool lacks_flag(const table::Method& method, std::span<const table::Block> blocks) {
   return !blocks.empty() && !method.has(table::kNeverQuiet) &&
-         std::all_of(blocks.begin(), blocks.end(), [](const table::Block& block) {
-           return block.steal_ticks >= table::kTicksNotApart;
-         });
-}
-
-void add_flag(table::Method& method) {
-  method.flags.emplace_back(table::kNeverQuiet);
-  std::sort(method.flags.begin(), method.flags.end());
+         std::all_of(blocks.begin(), blocks.end(), table::is_not_apart);
 }
 
 /// Rows of other blocks, too, are judged anew by the next campaign that asks for them.
@@ -59,7 +52,7 @@ Status flag_rows(table::Table& table, table::DeviceId device, table::SettingId s
   for (table::StoredRow& stored : rows) {
     OPLAT_TRY(blocks, table.blocks_of(stored.id));
     if (!lacks_flag(stored.row.method, blocks)) continue;
-    add_flag(stored.row.method);
+    stored.row.method.add(table::kNeverQuiet);
     OPLAT_CHECK(
         table.put_row(device, setting, stored.campaign, stored.row).map([](table::RowId) {}));
   }
@@ -68,7 +61,7 @@ Status flag_rows(table::Table& table, table::DeviceId device, table::SettingId s
     if (stored.device != device || stored.setting != setting) continue;
     OPLAT_TRY(blocks, table.blocks_of_model(stored.id));
     if (!lacks_flag(stored.row.method, blocks)) continue;
-    add_flag(stored.row.method);
+    stored.row.method.add(table::kNeverQuiet);
     OPLAT_CHECK(
         table.put_model_row(device, setting, stored.campaign, stored.row).map([](table::RowId) {}));
   }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <set>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -55,6 +56,10 @@ double steady_seconds() {
 /// Errors that the next process would meet again and that say nothing about a kernel.
 bool ends_the_campaign(Code code) {
   return code == Code::Usage || code == Code::Refused || code == Code::Write;
+}
+
+std::int64_t count_not_apart(std::span<const table::Block> blocks) {
+  return std::count_if(blocks.begin(), blocks.end(), table::is_not_apart);
 }
 
 class CampaignRun {
@@ -413,11 +418,12 @@ Status CampaignRun::compare_cores(Measured* last) {
 }
 
 Status CampaignRun::reopen_far_rows() {
-  const std::vector<CampaignRow> before = rows_.all;
-  OPLAT_CHECK(reload_blocks(rows_.all, table_, device_, setting_));
-  for (std::size_t i = 0; i < rows_.all.size(); ++i) {
-    CampaignRow& row = rows_.all[i];
-    if (far_blocks(row) == far_blocks(before[i])) continue;
+  for (CampaignRow& row : rows_.all) {
+    if (!row.id || row.blocks.empty()) continue;
+    OPLAT_TRY(blocks, row.kind == RowKind::Model ? table_.blocks_of_model(*row.id)
+                                                 : table_.blocks_of(*row.id));
+    if (count_not_apart(blocks) == count_not_apart(row.blocks)) continue;
+    row.blocks = std::move(blocks);
     // Of single blocks one decides over the others, else two do (stopping.cpp).
     const std::int64_t more = request_.stop.max_blocks == 1 ? 1 : 2;
     row.min_blocks = std::max(row.min_blocks, row.attempts() + more);

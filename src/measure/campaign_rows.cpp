@@ -73,6 +73,7 @@ Status load_kernel(CampaignRow& row, const CampaignRequest& request, const table
     if (stored.row.origin != "own" || stored.row.reuse_bytes != row.state.reuse_bytes) continue;
     OPLAT_TRY(blocks, table.blocks_of(stored.id));
     OPLAT_CHECK(check_processes(table, row.name, blocks));
+    row.id = stored.id;
     take_over(row, stored.row.outcome, stored.row.method, std::move(blocks), request);
     row.demand = RowDemand::Yes;
   }
@@ -95,6 +96,7 @@ Status load_models(std::vector<CampaignRow>& rows, const CampaignRequest& reques
         continue;
       OPLAT_TRY(blocks, table.blocks_of_model(stored.id));
       OPLAT_CHECK(check_processes(table, row.name, blocks));
+      row.id = stored.id;
       take_over(row, stored.row.outcome, stored.row.method, std::move(blocks), request);
       row.stored_inferences = stored.row.inferences;
       // Blocks of earlier versions of oplat say nothing of single inferences: as many that do as a
@@ -151,38 +153,7 @@ void add_kernel(std::vector<CampaignRow>& rows, const std::string& text, const i
   }
 }
 
-bool is_far(const table::Block& block) { return block.steal_ticks >= table::kTicksNotApart; }
-
 }  // namespace
-
-std::int64_t far_blocks(const CampaignRow& row) {
-  return std::count_if(row.blocks.begin(), row.blocks.end(), is_far);
-}
-
-Status reload_blocks(std::vector<CampaignRow>& rows, const table::Table& table,
-                     table::DeviceId device, table::SettingId setting) {
-  OPLAT_TRY(models, table.model_rows());
-  for (CampaignRow& row : rows) {
-    if (row.blocks.empty()) continue;
-    if (row.kind == RowKind::Model) {
-      for (const table::StoredModelRow& stored : models) {
-        if (stored.device != device || stored.setting != setting ||
-            stored.row.plan_identity != row.model->plan_identity)
-          continue;
-        OPLAT_TRY(blocks, table.blocks_of_model(stored.id));
-        row.blocks = std::move(blocks);
-      }
-      continue;
-    }
-    OPLAT_TRY(all_stored, table.rows_of(row.name, device, setting));
-    for (const table::StoredRow& stored : all_stored) {
-      if (stored.row.origin != "own" || stored.row.reuse_bytes != row.state.reuse_bytes) continue;
-      OPLAT_TRY(blocks, table.blocks_of(stored.id));
-      row.blocks = std::move(blocks);
-    }
-  }
-  return {};
-}
 
 void CampaignRow::judge(const measure::Assessment& assessment) {
   expected_blocks = std::max(assessment.expected_blocks, min_blocks);
@@ -206,7 +177,7 @@ void decide_demand(CampaignRow& evicted, const CampaignRow& hot) {
   } else if (!hot.blocks.empty()) {
     // The first block, not the median: a later look must not change its mind. Unless it is known
     // to be up to twice too long.
-    const auto near = std::find_if_not(hot.blocks.begin(), hot.blocks.end(), is_far);
+    const auto near = std::find_if_not(hot.blocks.begin(), hot.blocks.end(), table::is_not_apart);
     const table::Block& first = near != hot.blocks.end() ? *near : hot.blocks.front();
     const bool wanted = measure::needs(evicted.state.kind, evicted.work, first.value_ns);
     evicted.demand = wanted ? RowDemand::Yes : RowDemand::No;

@@ -27,6 +27,7 @@ struct CampaignRow {
   ir::Work work;
   measure::State state;
   RowDemand demand = RowDemand::Yes;
+  std::optional<table::RowId> id;         ///< in the table, once it is there
   std::vector<table::Block> blocks;       ///< earlier campaigns' included, in order of measurement
   table::Method method;                   ///< flags: those that the blocks do not tell
   std::optional<table::Outcome> refusal;  ///< final; a row with blocks keeps its time instead
@@ -71,13 +72,6 @@ struct CampaignRows {
 /// The rows of a request with what the table holds of them.
 Result<CampaignRows> load_rows(const CampaignRequest& request, const table::Table& table,
                                table::DeviceId device, table::SettingId setting);
-
-/// How many of its blocks had cores that were not apart.
-std::int64_t far_blocks(const CampaignRow& row);
-
-/// Takes over the blocks of rows as they are in the table by now.
-Status reload_blocks(std::vector<CampaignRow>& rows, const table::Table& table,
-                     table::DeviceId device, table::SettingId setting);
 
 /// Settles whether an evicted row is wanted, if its hot row has been measured or refused.
 void decide_demand(CampaignRow& evicted, const CampaignRow& hot);

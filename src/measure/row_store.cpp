@@ -2,18 +2,7 @@
 /// Rows and blocks, one transaction each.
 #include "measure/row_store.hpp"
 
-#include <algorithm>
-
 namespace oplat::measure {
-namespace {
-
-void add_flag(std::vector<std::string>& flags, const std::string& flag) {
-  flags.push_back(flag);
-  std::sort(flags.begin(), flags.end());
-  flags.erase(std::unique(flags.begin(), flags.end()), flags.end());
-}
-
-}  // namespace
 
 RowStore::View RowStore::assess(CampaignRow& row, References& references) const {
   const measure::Assessment assessment =
@@ -21,7 +10,7 @@ RowStore::View RowStore::assess(CampaignRow& row, References& references) const 
   View view;
   view.method = row.method;
   view.inferences = assessment.inferences;
-  for (const std::string& flag : assessment.flags) add_flag(view.method.flags, flag);
+  for (const std::string& flag : assessment.flags) view.method.add(flag);
   if (assessment.timing) {
     view.outcome = *assessment.timing;
   } else {
@@ -58,6 +47,7 @@ Status RowStore::add_block(CampaignRow& row, const table::Block& block, Referenc
   View view = assess(row, references);
   return table_->transaction([&]() -> Status {
     OPLAT_TRY(id, put(row, std::move(view)));
+    row.id = id;
     return row.kind == RowKind::Model ? table_->add_model_block(id, block)
                                       : table_->add_block(id, block);
   });
@@ -69,7 +59,7 @@ Status RowStore::refuse(CampaignRow& row, const table::Outcome& refusal, Referen
   if (row.blocks.empty()) {
     row.refusal = refusal;
   } else {
-    add_flag(row.method.flags, kFailedLater);
+    row.method.add(kFailedLater);
     view = assess(row, references);
   }
   return put(row, std::move(view)).map([](table::RowId) {});

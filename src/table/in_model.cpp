@@ -38,11 +38,10 @@ std::optional<base::Interval> in_model_ns(const Method& method) {
 void set_in_model_ns(Method& method, const std::optional<base::Interval>& ns) {
   std::erase_if(method.flags, [](const std::string& flag) { return is_in_model_flag(flag); });
   if (!ns) return;
-  method.flags.emplace_back(kUnlikeInModel);
+  method.add(kUnlikeInModel);
   // Rounded outwards: the range holds what was seen.
-  method.flags.push_back(
+  method.add(
       fmt::format("{}{:.0f}{}{:.0f}", kRange, std::floor(ns->low), kUpTo, std::ceil(ns->high)));
-  std::sort(method.flags.begin(), method.flags.end());
 }
 
 }  // namespace oplat::table

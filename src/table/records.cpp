@@ -37,6 +37,15 @@ std::optional<InferenceTimes> inference_times(const base::TimeSketch& sketch, st
 
 bool is_loaded(const Block& block) { return block.other_load.value_or(0) >= kLoadOfOthers; }
 
+bool is_not_apart(const Block& block) { return block.steal_ticks >= kTicksNotApart; }
+
+void Method::add(std::string_view flag) {
+  flags.emplace_back(flag);
+  // A table may hold them in any order.
+  std::sort(flags.begin(), flags.end());
+  flags.erase(std::unique(flags.begin(), flags.end()), flags.end());
+}
+
 bool is_heavily_disturbed(std::int64_t steal_ticks, const std::optional<double>& other_load) {
   constexpr std::int64_t kHeavyTicks = 10;
   constexpr double kHeavyLoad = 0.5;

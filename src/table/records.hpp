@@ -128,6 +128,8 @@ bool is_loaded(const Block& block);
 /// Ticks that a block counts as stolen at least whose cores were not apart (docs/adr/0021): more
 /// than any block lasts, so that it is told from one that lost some.
 inline constexpr std::int64_t kTicksNotApart = 100;
+/// Whether the cores of a block's threads were not apart.
+bool is_not_apart(const Block& block);
 /// Whether another tenant used the core for most of a block: 10 ticks or more were lost, half of
 /// what a block of a kernel lasts that never found its core alone (0.2 s), and by the looks at the
 /// core or the load of the machine half a CPU or more was somebody else's. Ticks alone could be
@@ -148,6 +150,8 @@ struct Method {
   [[nodiscard]] bool has(std::string_view flag) const {
     return std::find(flags.begin(), flags.end(), flag) != flags.end();
   }
+  /// Adds a flag in its place, once.
+  void add(std::string_view flag);
   friend bool operator==(const Method&, const Method&) = default;
 };
 

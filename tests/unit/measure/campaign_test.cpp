@@ -87,12 +87,7 @@ TEST(Campaign, TimesTheEmptyCallAndKeepsTheFirstBaseline) {
 
 TEST(Campaign, MeasuresWholeModelsInProcessesOfTheirOwn) {
   Bench bench(3, 0);
-  bench.world.kernels["/models/net.onnx"].hot_ns = 3e6;
-  ModelTarget model;
-  model.path = "/models/net.onnx";
-  model.name = "net.onnx";
-  model.plan_identity = "0123456789abcdef0123456789abcdef";
-  bench.request.models = {model};
+  const ModelTarget model = bench.add_model();
   const Summary summary = bench.run();
   EXPECT_EQ(summary.models.precise, 1);
   const auto models = bench.table->model_rows();
@@ -114,12 +109,7 @@ TEST(Campaign, MeasuresWholeModelsInProcessesOfTheirOwn) {
 
 TEST(Campaign, InferencesOfAnOlderTableAreMeasuredInFullThoughItIsStoppedOnTheWay) {
   Bench bench(0, 0);
-  bench.world.kernels["/models/net.onnx"].hot_ns = 3e6;
-  ModelTarget model;
-  model.path = "/models/net.onnx";
-  model.name = "net.onnx";
-  model.plan_identity = "0123456789abcdef0123456789abcdef";
-  bench.request.models = {model};
+  const ModelTarget model = bench.add_model();
   const auto blocks = [&] {
     std::pair<int, int> all_and_with_inferences{0, 0};
     const auto models = bench.table->model_rows();
@@ -148,12 +138,7 @@ TEST(Campaign, InferencesOfAnOlderTableAreMeasuredInFullThoughItIsStoppedOnTheWa
 
 TEST(Campaign, AWholeModelHasItsRowThoughTheBudgetEndsEarly) {
   Bench bench(20, 4);
-  bench.world.kernels["/models/net.onnx"].hot_ns = 3e6;
-  ModelTarget model;
-  model.path = "/models/net.onnx";
-  model.name = "net.onnx";
-  model.plan_identity = "0123456789abcdef0123456789abcdef";
-  bench.request.models = {model};
+  const ModelTarget model = bench.add_model();
   bench.request.budget_seconds = 15;
   const Summary summary = bench.run();
   EXPECT_TRUE(summary.budget_ended);
@@ -194,13 +179,8 @@ TEST(Campaign, AShortBudgetGoesToTheRowsThatMakeTheModelUnsure) {
   // is nearly all.
   Bench bench(30, 0);
   bench.world.block_noise = 0.2;
-  bench.world.kernels["/models/net.onnx"].hot_ns = 3e6;
-  ModelTarget model;
-  model.path = "/models/net.onnx";
-  model.name = "net.onnx";
-  model.plan_identity = "0123456789abcdef0123456789abcdef";
+  ModelTarget& model = bench.add_model();
   for (int i = 0; i < 30; ++i) model.calls[relu_key(i)] = i == 29 ? 1000 : 1;
-  bench.request.models = {model};
   bench.request.budget_seconds = 25;
   const Summary summary = bench.run();
   EXPECT_TRUE(summary.budget_ended);
@@ -723,9 +703,7 @@ void make_cores_far_until(Bench& bench, std::size_t blocks) {
 std::int64_t far_blocks(const Bench& bench, table::RowId row) {
   const auto blocks = bench.table->blocks_of(row);
   EXPECT_TRUE(blocks.has_value());
-  return std::count_if(blocks->begin(), blocks->end(), [](const table::Block& block) {
-    return block.steal_ticks >= table::kTicksNotApart;
-  });
+  return std::count_if(blocks->begin(), blocks->end(), table::is_not_apart);
 }
 
 TEST(Campaign, MeasuresAgainWhatItTookForMeasuredOnTheBestCores) {
@@ -753,12 +731,7 @@ TEST(Campaign, MeasuresAgainWhatItTookForMeasuredOnTheBestCores) {
 TEST(Campaign, ManyBlocksOnFarCoresDoNotOutweighOthers) {
   // Alike and far, until the rows had their five: two that were not decide.
   Bench bench(2, 0);
-  bench.world.kernels["/models/net.onnx"].hot_ns = 3e6;
-  ModelTarget model;
-  model.path = "/models/net.onnx";
-  model.name = "net.onnx";
-  model.plan_identity = "0123456789abcdef0123456789abcdef";
-  bench.request.models = {model};
+  const ModelTarget model = bench.add_model();
   make_cores_far_until(bench, 14);
   (void)bench.run();
   for (const auto& [name, row] : bench.rows()) {
@@ -775,12 +748,7 @@ TEST(Campaign, ManyBlocksOnFarCoresDoNotOutweighOthers) {
 TEST(Campaign, FlagsRowsOfACampaignWhoseCoresWereFarThroughout) {
   Bench bench(6, 0);
   bench.request.stop.max_blocks = 1;
-  bench.world.kernels["/models/net.onnx"].hot_ns = 3e6;
-  ModelTarget model;
-  model.path = "/models/net.onnx";
-  model.name = "net.onnx";
-  model.plan_identity = "0123456789abcdef0123456789abcdef";
-  bench.request.models = {model};
+  const ModelTarget model = bench.add_model();
   make_cores_far_until(bench, 100);
   const std::vector<std::string> keys = bench.request.keys;
   bench.request.keys = {keys.begin(), keys.begin() + 3};
