@@ -268,9 +268,9 @@ class Page(unittest.TestCase):
 
     def test_a_fit_by_another_commit_is_said(self):
         facts = {"measured_by": ["0123456789ab"], "oplat": "oplat 0.1.0 (commit 0123456789ab, Release)"}
-        self.assertEqual(unseen_page.fitted_anew(facts), "")
+        self.assertEqual(unseen_page.measured_earlier(facts), "")
         facts["measured_by"] = ["0123456789ab", "fedcba987654"]
-        self.assertIn("measured by commit fedcba987654;", unseen_page.fitted_anew(facts))
+        self.assertIn("measured by commit fedcba987654;", unseen_page.measured_earlier(facts))
 
 
 MIB = 1 << 20

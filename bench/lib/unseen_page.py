@@ -197,13 +197,13 @@ def setting_part(part):
     return lines
 
 
-def fitted_anew(facts):
+def measured_earlier(facts):
     """A sentence if another commit of oplat than the one that predicts measured the rows."""
     others = [commit for commit in facts["measured_by"] if commit not in facts["oplat"]]
     if not others:
         return ""
-    return (f"The rows were measured by commit {' and '.join(others)}; what is learned from them is of a fit by the commit above, and the profile's own estimate of the error is what it "
-            "printed. ")
+    return (f"The rows were measured by commit {' and '.join(others)}; the predictions, by what the table says was learned from them, are of the commit above, and the profile's own estimate of "
+            "the error is what it printed. ")
 
 
 def rounds_of(parts):
@@ -227,7 +227,7 @@ def page(parts, facts):
         "# Models never seen: predicted against measured end to end", "",
         f"Written by `bench/unseen.py` on {text.today()}, commit {text.commit()}: {text.machine(facts['device'])}; load average {facts['load_before']} at the start, {text.load()} at the end "
         f"(1, 5, 15 minutes). {facts['oplat']}.", "",
-        f"`oplat profile --space {facts['space']}`{budget} measured {facts['rows']:,} rows of kernels{took}. {fitted_anew(facts)}"
+        f"`oplat profile --space {facts['space']}`{budget} measured {facts['rows']:,} rows of kernels{took}. {measured_earlier(facts)}"
         f"The models are {len({line.name for part in parts for line in part.lines})} of {len(families)} families of `data/zoo.tsv` that the space holds no network of (`bench/lib/halves.py`: a hash of the "
         "family's name decides). No estimate is learned from them. On 2026-11-27 the kernels of twenty, and on 2026-11-28 those of up to forty more, whose predictions were bad were measured once, to find what was wrong "
         "([ADR 0060](../adr/0060-kernels-by-their-loops.md)). *Measured* is `oplat measure`: the median over blocks of their lower quartile, with its own 95 % confidence interval. "
