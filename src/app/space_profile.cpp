@@ -8,6 +8,10 @@
 /// error of the space's networks for each second (estimate/sampler.hpp). A row gets one block:
 /// noise of a few per cent is small next to what estimates lack, and one more kernel teaches more.
 ///
+/// The small networks are measured in turn with all that: a shared host is another one from minute
+/// to minute, and how kernels add up is what networks take over what their kernels take at about
+/// the same time (docs/adr/0084).
+///
 /// How good predictions of models never seen are is estimated as it will be asked: networks of one
 /// family are predicted from kernels that no network of the family gave reason to measure
 /// (estimate/unseen.hpp).
@@ -144,6 +148,8 @@ class SpaceProfile {
         events_(events),
         candidates_(make_candidates(space, session.device, request.campaign.seed)),
         times_(table, session) {
+    for (std::size_t i = 0; i < candidates_.keys.size(); ++i)
+      candidate_of_.emplace(candidates_.keys[i], i);
     report_.name = space.name;
     report_.kernels = static_cast<std::int64_t>(candidates_.own);
     report_.candidates = static_cast<std::int64_t>(candidates_.keys.size());
@@ -158,13 +164,17 @@ class SpaceProfile {
 
  private:
   [[nodiscard]] double share_of_models() const {
-    if (!request_.campaign.budget_s) return 0;
-    return std::min(kMaxShareOfModels, kSecondsOfModel * static_cast<double>(models_.size()) /
-                                           *request_.campaign.budget_s);
+    return std::min(kMaxShareOfModels,
+                    kSecondsOfModel * static_cast<double>(models_.size()) /
+                        request_.campaign.budget_s.value_or(kRounds * kSecondsOfRound));
   }
   Status tell_known(estimate::Sampler& sampler);
-  /// The kernels of models and small networks, of which the composition needs every one.
-  Result<measure::Summary> kernels_of_models(CampaignInParts& campaign);
+  /// Kernels, views among them, of the models and small networks whose turn came up to this round,
+  /// as far as they have neither time nor refusal: the composition needs every one.
+  [[nodiscard]] std::vector<std::string> kernels_of_models(int round) const;
+  /// Times these kernels, and each model once more. False: interrupted.
+  Result<bool> models_in_turn(CampaignInParts& campaign, estimate::Sampler& sampler, int round,
+                              double seconds);
   Result<measure::Summary> rounds(CampaignInParts& campaign);
   /// Whether rounds go on until the error is as small as asked for, and only how kernels add up
   /// is in the way, which is a guess before models have times.
@@ -179,6 +189,11 @@ class SpaceProfile {
   /// Another block for rows that never had their cores alone, or apart: that passes.
   Result<bool> measure_loud_again(CampaignInParts& campaign, estimate::Sampler& sampler,
                                   double budget_s);
+  /// One block of each.
+  Result<measure::Summary> measure_kernels(CampaignInParts& campaign, estimate::Sampler& sampler,
+                                           std::vector<std::string> keys, double budget_s);
+  [[nodiscard]] std::vector<std::string> keys_of_candidates(
+      std::span<const std::size_t> candidates) const;
   Result<measure::Summary> last_part(CampaignInParts& campaign);
   /// What was said of the space's networks as if unseen, of those of one fold or of all; none where
   /// too little is known.
@@ -196,6 +211,8 @@ class SpaceProfile {
   table::Table& table_;
   Events& events_;
   Candidates candidates_;
+  std::unordered_map<std::string_view, std::size_t> candidate_of_;  ///< by key
+  std::unordered_set<std::string> settled_;  ///< keys with a time or a refusal
   Times times_;
   report::SpaceSummary report_;
   double seconds_of_error_ = 0;
@@ -206,8 +223,10 @@ class SpaceProfile {
 Status SpaceProfile::tell_known(estimate::Sampler& sampler) {
   for (std::size_t i = 0; i < candidates_.keys.size(); ++i) {
     OPLAT_TRY(found, times_.read(i, candidates_.keys[i]));
+    const bool dropped = found == Times::Found::Refused && !request_.campaign.retry_refused;
     if (found == Times::Found::Time) sampler.tell(i, times_.log_ns().at(i));
-    if (found == Times::Found::Refused && !request_.campaign.retry_refused) sampler.drop(i);
+    if (dropped) sampler.drop(i);
+    if (dropped || found == Times::Found::Time) settled_.insert(candidates_.keys[i]);
   }
   return {};
 }
@@ -293,15 +312,31 @@ Status SpaceProfile::say_error(double kernels, bool of_all) {
   return {};
 }
 
-Result<measure::Summary> SpaceProfile::kernels_of_models(CampaignInParts& campaign) {
+std::vector<std::string> SpaceProfile::kernels_of_models(int round) const {
   std::vector<table::Plan> plans;
-  for (const PlannedModel& model : models_) plans.push_back(model.plan);
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    if (i % kRounds <= static_cast<std::size_t>(round)) plans.push_back(models_[i].plan);
+  }
+  std::vector<std::string> keys = measure::keys_of(plans);
+  std::erase_if(keys, [this](const std::string& key) { return settled_.contains(key); });
+  return keys;
+}
+
+Result<bool> SpaceProfile::models_in_turn(CampaignInParts& campaign, estimate::Sampler& sampler,
+                                          int round, double seconds) {
+  std::vector<std::string> kernels = kernels_of_models(round);
+  if (!kernels.empty()) {
+    OPLAT_TRY(measured,
+              measure_kernels(campaign, sampler, std::move(kernels), kMaxShareOfModels * seconds));
+    if (measured.interrupted) return false;
+  }
+  if (models_.empty()) return true;
   CampaignInParts::Part part;
-  part.keys = measure::keys_of(plans);
-  part.blocks = kBlocksOfRow;
-  part.budget_s = campaign.left_s() * kMaxShareOfModels;
-  if (part.keys.empty()) return measure::Summary();
-  return campaign.run(part);
+  part.models = models_;
+  part.blocks = round + 1;
+  part.budget_s = share_of_models() * seconds;
+  OPLAT_TRY(timed, campaign.run(part));
+  return !timed.interrupted;
 }
 
 Result<measure::Summary> SpaceProfile::time_models(CampaignInParts& campaign, double budget_s) {
@@ -317,16 +352,48 @@ Result<bool> SpaceProfile::measure_loud_again(CampaignInParts& campaign, estimat
   if (session_.setting.threads > 1) OPLAT_CHECK(times_.read_again(candidates_.keys));
   const std::set<std::size_t> loud = times_.never_quiet();
   if (loud.empty()) return true;
+  const std::vector<std::size_t> candidates(loud.begin(), loud.end());
+  OPLAT_TRY(summary, measure_kernels(campaign, sampler, keys_of_candidates(candidates), budget_s));
+  return !summary.interrupted;
+}
+
+std::vector<std::string> SpaceProfile::keys_of_candidates(
+    std::span<const std::size_t> candidates) const {
+  std::vector<std::string> keys;
+  keys.reserve(candidates.size());
+  for (const std::size_t i : candidates) keys.push_back(candidates_.keys[i]);
+  return keys;
+}
+
+Result<measure::Summary> SpaceProfile::measure_kernels(CampaignInParts& campaign,
+                                                       estimate::Sampler& sampler,
+                                                       std::vector<std::string> keys,
+                                                       double budget_s) {
   CampaignInParts::Part part;
-  for (const std::size_t i : loud) part.keys.push_back(candidates_.keys[i]);
+  part.keys = std::move(keys);
   part.budget_s = budget_s;
   part.blocks = kBlocksOfRow;
   OPLAT_TRY(summary, campaign.run(part));
-  for (const std::size_t i : loud) {
-    OPLAT_TRY(found, times_.read(i, candidates_.keys[i]));
-    if (found == Times::Found::Time) sampler.tell(i, times_.log_ns().at(i));
+  for (const std::string& key : part.keys) {
+    const auto candidate = candidate_of_.find(key);
+    if (candidate == candidate_of_.end()) {
+      // A view; once is enough.
+      if (!summary.budget_ended && !summary.interrupted) settled_.insert(key);
+      continue;
+    }
+    const std::size_t i = candidate->second;
+    OPLAT_TRY(found, times_.read(i, key));
+    if (found == Times::Found::Time) {
+      sampler.tell(i, times_.log_ns().at(i));
+    } else if (found == Times::Found::Refused) {
+      sampler.drop(i);
+    } else {
+      sampler.put_back(i);
+      continue;
+    }
+    settled_.insert(key);
   }
-  return !summary.interrupted;
+  return summary;
 }
 
 Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
@@ -355,8 +422,13 @@ Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
     }
     OPLAT_TRY(goes_on, measure_loud_again(campaign, sampler, kShareOfLoud * seconds));
     if (!goes_on) break;
+    const double of_models =
+        std::min(kMaxShareOfModels * seconds,
+                 seconds_of_kernel * static_cast<double>(kernels_of_models(round).size())) +
+        (models_.empty() ? 0 : share_of_models() * seconds);
+    const double of_chosen = seconds - of_models;
     const std::size_t most =
-        std::max(kMinFirstRound, static_cast<std::size_t>(seconds / seconds_of_kernel));
+        std::max(kMinFirstRound, static_cast<std::size_t>(of_chosen / seconds_of_kernel));
     events_.progress(
         {.done = round,
          .total = kRounds,
@@ -369,28 +441,19 @@ Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
     if (!next) return fail(next.error());
     const std::vector<std::size_t>& chosen = *next;
     if (chosen.empty()) break;
-    CampaignInParts::Part part;
-    for (const std::size_t i : chosen) part.keys.push_back(candidates_.keys[i]);
-    part.budget_s = request_.campaign.budget_s ? std::min(seconds, campaign.left_s() - kept)
-                                               : std::numeric_limits<double>::infinity();
-    part.blocks = kBlocksOfRow;
-    OPLAT_TRY(summary, campaign.run(part));
+    const std::size_t before = times_.log_ns().size();
+    OPLAT_TRY(summary,
+              measure_kernels(campaign, sampler, keys_of_candidates(chosen),
+                              request_.campaign.budget_s
+                                  ? std::max(0.0, std::min(of_chosen, campaign.left_s() - kept))
+                                  : std::numeric_limits<double>::infinity()));
     last = summary;
     report_.rounds = round + 1;
-    std::size_t measured = 0;
-    for (const std::size_t i : chosen) {
-      OPLAT_TRY(found, times_.read(i, candidates_.keys[i]));
-      if (found == Times::Found::Time) {
-        sampler.tell(i, times_.log_ns().at(i));
-        ++measured;
-      } else if (found == Times::Found::Refused) {
-        sampler.drop(i);
-      } else {
-        sampler.put_back(i);
-      }
-    }
+    const std::size_t measured = times_.log_ns().size() - before;
     if (summary.interrupted) break;
     if (measured > 0) seconds_of_kernel = summary.seconds / static_cast<double>(measured);
+    OPLAT_TRY(in_turn, models_in_turn(campaign, sampler, round, seconds));
+    if (!in_turn) break;
     // Where nothing depends on it, a quarter of the families at a time says enough.
     const bool cheap = seconds_of_error_ <= kShareOfError * seconds;
     if (report_.target) OPLAT_CHECK(estimate_error());
@@ -439,12 +502,7 @@ Result<measure::Summary> SpaceProfile::run() {
   options.target_error.reset();
   OPLAT_TRY(campaign,
             CampaignInParts::begin(session_, options, candidates_.keys.size(), table_, events_));
-  OPLAT_TRY(first, kernels_of_models(campaign));
-  measure::Summary summary = std::move(first);
-  if (!summary.interrupted && !events_.cancelled()) {
-    OPLAT_TRY(chosen, rounds(campaign));
-    if (chosen.kernels.total > 0) summary = std::move(chosen);
-  }
+  OPLAT_TRY(summary, rounds(campaign));
   if (!summary.interrupted && !events_.cancelled()) {
     OPLAT_TRY(all, last_part(campaign));
     summary = std::move(all);

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,13 @@ using ::testing::HasSubstr;
 class NotedEvents : public CollectedEvents {
  public:
   void note(std::string_view text) override { notes.emplace_back(text); }
+  void progress(const Progress& progress) override {
+    if (progress.what == "choosing") measured.emplace_back();
+    if (progress.what == "measuring" && !measured.empty())
+      measured.back().insert(std::string(progress.item));
+  }
   std::vector<std::string> notes;
+  std::vector<std::set<std::string>> measured;  ///< what each round measured
 };
 
 class SpaceProfileTest : public RecordingTest {
@@ -33,7 +41,11 @@ class SpaceProfileTest : public RecordingTest {
   static std::string kernel(int size) {
     return fmt::format("Relu/14{{}}(f32[{0}])->(f32[{0}])", size);
   }
-  static double ns_of(int size) { return 300 + 2.0 * size; }
+  /// 0.8 to 1.2 of a straight line for `uneven_` 0.2, in no order.
+  [[nodiscard]] double ns_of(int size) const {
+    const double place = static_cast<double>(size * 7919 % 1009) / 1009;
+    return (300 + 2.0 * size) * (1 + uneven_ * (2 * place - 1));
+  }
   static std::string model_name(int i) { return fmt::format("small{}.onnx", i); }
   /// Of network or model i, 10 of them.
   static int size_of(int i, int k) { return 16 + (k * 211 + i * 97) % (kLargest / 2); }
@@ -113,6 +125,13 @@ class SpaceProfileTest : public RecordingTest {
   }
 
   NotedEvents noted_;
+  double uneven_ = 0;
+};
+
+/// Kernels whose times nobody can tell from others.
+class UnevenSpaceProfileTest : public SpaceProfileTest {
+ protected:
+  UnevenSpaceProfileTest() { uneven_ = 0.2; }
 };
 
 // Before a model has a time, sums are taken to err by more than the target: only its time can say
@@ -127,6 +146,29 @@ TEST_F(SpaceProfileTest, ATargetBelowWhatSumsAreTakenToErrByIsMetOnceModelsHaveT
   EXPECT_LT(result->space->expected->composition, 0.8 * predict::kCompositionSd);
   EXPECT_LT(result->space->measured, result->space->candidates) << "rounds ended early";
   EXPECT_THAT(noted_.notes, Contains(HasSubstr("5.6 % by their sum"))) << "at first";
+}
+
+// The machine may be another one at the end of a profile: what networks take is compared with what
+// their kernels take in the same round.
+TEST_F(UnevenSpaceProfileTest, EachRoundMeasuresKernelsOfOtherModelsAndEveryModelOnceMore) {
+  const auto result = profile_to(0.002, kModels);
+  ASSERT_TRUE(result) << result.error().message;
+  const auto measured_in = [&](std::size_t round, const std::string& what) {
+    const auto& items = noted_.measured[round];
+    return std::any_of(items.begin(), items.end(), [&](const std::string& item) {
+      return item.find(what) != std::string::npos;
+    });
+  };
+  ASSERT_GE(noted_.measured.size(), 3U);
+  for (std::size_t round = 0; round < 2; ++round) {
+    for (int i = 0; i < kModels; ++i)
+      EXPECT_TRUE(measured_in(round, model_name(i))) << "model " << i << ", round " << round;
+    for (int k = 0; k < 10; ++k) {
+      // Or earlier, if it was chosen for itself.
+      const std::string of_model = kernel(size_of(static_cast<int>(round), k));
+      EXPECT_TRUE(measured_in(round, of_model) || measured_in(0, of_model)) << "kernel " << k;
+    }
+  }
 }
 
 TEST_F(SpaceProfileTest, ATargetThatIsNotMetSaysSo) {
