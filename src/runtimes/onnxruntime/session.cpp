@@ -191,7 +191,15 @@ Result<std::vector<std::string>> Session::names(OrtStatus* (*count)(const OrtSes
   return names;
 }
 
-Status Session::bind(std::vector<InputData> inputs) {
+namespace {
+
+/// Larger inputs are kept by the runtime alone; none is varied (vary_inputs()).
+constexpr std::size_t kMaxKeptTwice = std::size_t{64} << 20U;
+
+}  // namespace
+
+Status Session::bind(std::vector<InputData> inputs, Place place) {
+  place_ = place;
   OPLAT_TRY(wanted, names(api_.input_count, api_.input_name));
   input_names_ = std::move(wanted);
   OPLAT_CHECK(api_.check(api_.create_io_binding(session_, &binding_)));
@@ -234,11 +242,19 @@ Status Session::make_values(Inputs& inputs) {
       return fail(Code::Internal, "onnxruntime: no data for input '{}'", base::printable(name));
     OPLAT_TRY(type, element_type(input->dtype));
     OrtValue* value = nullptr;
-    if (input->dtype == ir::Dtype::String) {
+    const bool texts = input->dtype == ir::Dtype::String;
+    if (texts || place_ == Place::Runtimes) {
       OPLAT_CHECK(api_.check(api_.allocate_tensor(api_.allocator(), input->dims.data(),
                                                   input->dims.size(), type, &value)));
       inputs.values.push_back(value);
-      OPLAT_CHECK(fill_strings(api_, *input, value));
+      if (texts) {
+        OPLAT_CHECK(fill_strings(api_, *input, value));
+      } else if (!input->bytes.empty()) {
+        void* data = nullptr;
+        OPLAT_CHECK(api_.check(api_.tensor_data(value, &data)));
+        std::memcpy(data, input->bytes.data(), input->bytes.size());
+        if (input->bytes.size() > kMaxKeptTwice) std::string().swap(input->bytes);
+      }
     } else {
       OPLAT_CHECK(
           api_.check(api_.create_tensor(api_.cpu_memory(), input->bytes.data(), input->bytes.size(),
@@ -247,6 +263,12 @@ Status Session::make_values(Inputs& inputs) {
     }
   }
   return {};
+}
+
+Result<std::uintptr_t> Session::address_of_input(std::size_t input) const {
+  void* data = nullptr;
+  OPLAT_CHECK(api_.check(api_.tensor_data(sets_.front().values.at(input), &data)));
+  return reinterpret_cast<std::uintptr_t>(data);
 }
 
 Status Session::bind_values(const Inputs& inputs) {

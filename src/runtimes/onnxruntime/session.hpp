@@ -57,15 +57,21 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  /// Where inputs lie: as the caller's data do, which is how applications call whole models, or
+  /// where the runtime's own allocator puts tensors, which is where a kernel finds its operands in
+  /// a model: the caller's need not begin at a line of the cache, and wide loads cross lines then.
+  enum class Place : std::uint8_t { Callers, Runtimes };
   /// Binds inputs to data, which the session keeps, and lets the runtime allocate the outputs, as
   /// an application would.
-  Status bind(std::vector<InputData> inputs);
+  Status bind(std::vector<InputData> inputs, Place place = Place::Callers);
   /// A further set of data for the same inputs, after bind(). Each run takes the next set in turn.
   Status add_inputs(std::vector<InputData> inputs);
   /// Takes the last further set back.
   void drop_last_inputs();
   /// What bind() was given.
   [[nodiscard]] const std::vector<InputData>& inputs() const { return sets_.front().data; }
+  /// Where the data of an input of the first set lie.
+  [[nodiscard]] Result<std::uintptr_t> address_of_input(std::size_t input) const;
   /// One run of the bound session. To bind another set takes 0.13 to 0.17 us an input
   /// (docs/adr/0050).
   Status run();
@@ -105,6 +111,7 @@ class Session {
   std::deque<Inputs> sets_;  ///< which stay where they are as others come
   std::size_t bound_ = 0;    ///< set of the last run
   bool has_run_ = false;
+  Place place_ = Place::Callers;
 };
 
 }  // namespace oplat::runtimes::onnxruntime

@@ -373,7 +373,8 @@ class OnnxRuntimeWorker final : public Worker {
     const char* wiring = kernel->wiring == onnx::Wiring::Chain ? "chain"
                          : kernel->wiring == onnx::Wiring::Fan ? "fan"
                                                                : "single";
-    OPLAT_TRY(outcome, open_session(kernel->bytes, options, std::move(*inputs), wiring));
+    OPLAT_TRY(outcome, open_session(kernel->bytes, options, std::move(*inputs), wiring, 0, {},
+                                    Session::Place::Runtimes));
     const auto* opened = std::get_if<measure::Opened>(&outcome);
     if (opened == nullptr) return outcome;
     Session& session = *sessions_.at(opened->handle);
@@ -436,7 +437,8 @@ class OnnxRuntimeWorker final : public Worker {
   Result<measure::OpenOutcome> open_session(const std::string& bytes, const SessionOptions& options,
                                             std::vector<InputData> inputs, const char* topology,
                                             std::int64_t data_bytes = 0,
-                                            std::string_view made_up = {}) {
+                                            std::string_view made_up = {},
+                                            Session::Place place = Session::Place::Callers) {
     const auto size = static_cast<std::int64_t>(bytes.size()) + data_bytes;
     if (auto skipped = too_large(size)) return measure::OpenOutcome(std::move(*skipped));
     leave_place();  // the session, or the first one of all, makes threads
@@ -447,7 +449,7 @@ class OnnxRuntimeWorker final : public Worker {
       return measure::OpenOutcome(table::Failed{session.error().error.message});
     }
     if (options.shared_pool && options.threads > 1) keep_place();
-    if (auto status = (*session)->bind(std::move(inputs)); !status)
+    if (auto status = (*session)->bind(std::move(inputs), place); !status)
       return measure::OpenOutcome(table::Failed{status.error().message});
     // The first run allocates and may fail where the data does not suit the kernel: better here
     // than inside a block.
