@@ -236,12 +236,28 @@ bool quantised_operator(const ir::Key& key) {
          key.op.find("Integer") != std::string::npos;
 }
 
-/// What values a float constant takes: scales of quantised kernels small, vectors near one,
-/// matrices scaled by fan-in so that k chained copies neither explode nor die out.
+/// Operators that sum products of an operand and a matrix of weights.
+bool sums_products(const ir::Key& key) {
+  constexpr std::string_view kSuch[] = {"Conv",   "MatMul", "Gemm", "Attention",
+                                        "Einsum", "LSTM",   "GRU",  "RNN"};
+  return std::any_of(std::begin(kSuch), std::end(kSuch),
+                     [&](std::string_view part) { return key.op.find(part) != std::string::npos; });
+}
+
+/// About x / 2 near 0: after some 130 copies in a chain numbers have lost all their bits, and what
+/// is computed of denormal ones takes longer.
+bool halves_small_numbers(const ir::Key& key) {
+  constexpr std::string_view kSuch[] = {"QuickGelu", "Gelu",  "FastGelu", "BiasGelu",
+                                        "HardSwish", "Swish", "Mish"};
+  return std::find(std::begin(kSuch), std::end(kSuch), key.op) != std::end(kSuch);
+}
+
+/// What values a float constant takes: scales of quantised kernels small, factors and summands near
+/// one, matrices of products scaled by fan-in so that k chained copies neither explode nor die out.
 DataRange weight_range(const ir::Key& key, const std::vector<std::int64_t>& dims,
                        std::int64_t count) {
   if (quantised_operator(key)) return {0.015, 0.025, false, 2, false};
-  if (dims.size() < 2 || count <= 1) return {0.75, 1.25, false, 2, false};
+  if (dims.size() < 2 || count <= 1 || !sums_products(key)) return {0.75, 1.25, false, 2, false};
   const double fan_in =
       static_cast<double>(count) / static_cast<double>(std::max<std::int64_t>(1, dims.front()));
   const double root = 1.0 / std::sqrt(std::max(1.0, fan_in));
@@ -434,12 +450,14 @@ class KernelWriter {
     return {};
   }
 
-  bool has_own_operands() const {
+  /// Whether copies behind the first have operands of their own. A model of one copy is wired as
+  /// one of several, so that both read as many results.
+  bool copies_have_own_operands() const {
     const bool overwrites =
         !key_.results.empty() && std::holds_alternative<ir::AliasEntry>(key_.results[0]);
-    return options_.distinct_operands && options_.copies > 1 && !bodies_ && !reads_optional_ &&
-           !overwrites;
+    return options_.distinct_operands && !bodies_ && !reads_optional_ && !overwrites;
   }
+  bool has_own_operands() const { return options_.copies > 1 && copies_have_own_operands(); }
 
   /// Operand `i` of a copy behind the first: an initialiser that a caller may replace, which the
   /// runtime does not take for a constant.
@@ -547,11 +565,13 @@ class KernelWriter {
   }
 
   std::optional<std::size_t> find_chain_operand() const {
-    if (options_.force_fan || has_own_operands() || key_.results.empty() || copied_ || bodies_)
+    if (options_.force_fan || copies_have_own_operands() || key_.results.empty() || copied_ ||
+        bodies_)
       return std::nullopt;
     if (key_.op == "Cast") return std::nullopt;  // the runtime joins casts that follow each other
     if (reads_optional_ || gives_optional()) return std::nullopt;
     if (const auto* alias = std::get_if<ir::AliasEntry>(&key_.results[0])) return alias->index;
+    if (halves_small_numbers(key_)) return std::nullopt;
     const ir::TensorEntry* result = key_.result(0);
     if (result == nullptr) return std::nullopt;
     const ir::OperatorInfo* info = ir::Catalogue::own().find(key_.domain, key_.op);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <set>
 
 #include "unit/formats/models.hpp"
@@ -165,6 +167,12 @@ TEST(KernelModel, ReadsOfResultsAreAsManyInOneCopyAsInSeveral) {
       }
       EXPECT_EQ(readers["around0"], 3 - copies) << key << copies;
     }
+  }
+  // Copies that have operands of their own are no chain; then one copy is none, either.
+  for (const std::int64_t copies : {1, 3}) {
+    WRITE(own, "PRelu/16{}(f32[4,8],f32c[8])->(f32[4,8])",
+          {.copies = copies, .distinct_operands = true, .reads = 3});
+    EXPECT_EQ(own->count("Shape"), 3) << copies;
   }
   // What a Shape does not read stays as it was.
   WRITE(unknown, "Split/13{axis=0}(f32[8,4],i64c[2]=[4,4])->(f32[4,4],any[4,4])",
@@ -625,6 +633,31 @@ TEST(KernelModel, OptionalValuesAreMadeAndReadAsSuch) {
   EXPECT_EQ(has->count("Optional"), 1);
   WRITE(tensor, "OptionalGetElement/18{}(f32[4,8])->(f32[4,8])");
   EXPECT_EQ(tensor->count("Optional"), 0) << "since version 18 it reads tensors, too";
+}
+
+// In a chain of 200 such copies a tenth would compute with denormal numbers.
+TEST(KernelModel, WhatHalvesSmallNumbersIsNotChained) {
+  for (const char* key :
+       {"com.microsoft:QuickGelu/1{alpha=1.0}(f32[1,1280])->(f32[1,1280])",
+        "HardSwish/14{}(f32[1,1280])->(f32[1,1280])", "Gelu/20{}(f32[64])->(f32[64])"}) {
+    WRITE(w, key, {.copies = 200});
+    EXPECT_EQ(w->model.wiring, Wiring::Fan) << key;
+  }
+}
+
+// A factor is no matrix: a chain of 200 copies of it stays far from 0.
+TEST(KernelModel, ConstantFactorsAreNearOneWhateverTheirRank) {
+  WRITE(w, "Mul/14{}(f32[1,12,64,64],f32c[1,1,64,64])->(f32[1,12,64,64])", {.copies = 3});
+  EXPECT_EQ(w->model.wiring, Wiring::Chain);
+  const std::string& bytes = w->wire.graph().initializer(0).raw_data();
+  ASSERT_EQ(bytes.size(), 64U * 64 * 4);
+  double log_sum = 0;
+  for (std::size_t i = 0; i < bytes.size(); i += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, bytes.data() + i, sizeof value);
+    log_sum += std::log(std::abs(value));
+  }
+  EXPECT_NEAR(log_sum / (64 * 64), 0, 0.02);
 }
 
 TEST(KernelModel, CastsAreNotChained) {
