@@ -507,14 +507,15 @@ Result<std::vector<Sample>> read_samples(const RowSource& source) {
 
 Result<std::vector<Sample>> read_samples_in_states(const RowSource& source) {
   OPLAT_TRY(samples, read_samples(source));
+  // By all rows of a key: without its hot one, a cold row would be the hot one.
+  OPLAT_TRY(bytes, cold_from(source));
+  put_states(samples, bytes);
   // Times that are up to twice as long teach that kernels are slower than they are. Where most are
   // such, nobody knows which are not.
   const auto never_quiet = std::count_if(samples.begin(), samples.end(),
                                          [](const Sample& sample) { return sample.never_quiet; });
   if (2 * never_quiet < static_cast<std::ptrdiff_t>(samples.size()))
     std::erase_if(samples, [](const Sample& sample) { return sample.never_quiet; });
-  OPLAT_TRY(bytes, cold_from(source));
-  put_states(samples, bytes);
   return samples;
 }
 

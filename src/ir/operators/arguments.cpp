@@ -110,6 +110,11 @@ void drop_attribute(Key& key, std::string_view name) {
   std::erase_if(key.attributes, [&](const NamedValue& a) { return a.first == name; });
 }
 
+std::size_t second_factor(const Key& key) {
+  const bool scales_between = key.op == "QGemm" || key.op == "QLinearMatMul";
+  return scales_between ? 3 : 1;
+}
+
 std::optional<double> no_flops(const Key&) { return 0.0; }
 
 }  // namespace oplat::ir::ops

@@ -41,6 +41,10 @@ void set_attribute(Key& key, std::string_view name, Value value);
 void fill_attribute(Key& key, std::string_view name, Value value);
 void drop_attribute(Key& key, std::string_view name);
 
+/// Operand of a product's second factor: quantised ones have scale and zero point of the first
+/// before it.
+std::size_t second_factor(const Key& key);
+
 /// No floating-point operation at all: data are moved, or not even that.
 std::optional<double> no_flops(const Key& key);
 /// `kOperations` for every element of result 0.

@@ -77,16 +77,10 @@ double last_run(const std::vector<std::uint32_t>& present, const DimSizes& sizes
   return run;
 }
 
-/// Operand of the second factor: quantised ones have scale and zero point of the first before it.
-std::size_t weights_of(const Key& key) {
-  const bool scales_between = key.op == "QGemm" || key.op == "QLinearMatMul";
-  return scales_between ? 3 : 1;
-}
-
 /// A result that is requantised by a scale for each of its columns, not by one for all, takes twice
 /// as long where it has few rows.
 bool has_scale_of_each_column(const Key& key) {
-  const bool scales_between = weights_of(key) == 3;
+  const bool scales_between = second_factor(key) == 3;
   const TensorEntry* scale = key.operand(scales_between ? 4 : 2);
   const auto count = scales_between ? elements(scale) : std::nullopt;
   return count && *count > 1;
@@ -314,7 +308,7 @@ std::optional<Description> describe_product(const Key& key) {
   if (!product) return std::nullopt;
   // A factor costs nothing next to a product, and sizes of packed weights are among the loops.
   // Constant weights are packed while the session is made, whichever way they lie.
-  const TensorEntry* weights = key.operand(weights_of(key));
+  const TensorEntry* weights = key.operand(second_factor(key));
   const bool packed = weights != nullptr && weights->constant;
   Form form(key, packed ? Names{"alpha", "K", "N", "transB"} : Names{"alpha", "K", "N"},
             Form::Constants::Said);

@@ -56,7 +56,7 @@ std::optional<Contraction> contraction_of_product(const Key& key) {
   const double rows = *results / static_cast<double>(*columns);
   // Packed weights have a shape of their own.
   const bool packed = integer(key, "K").has_value();
-  const auto rank_of_b = packed ? 2 : rank(key.operand(1));
+  const auto rank_of_b = packed ? 2 : rank(key.operand(second_factor(key)));
   double groups = 1;
   if (rank_of_b && *rank_of_b > 2) {
     const auto own_rows = dim(y, -2);
