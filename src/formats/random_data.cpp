@@ -173,19 +173,32 @@ std::string filled_data(ir::Dtype dtype, std::int64_t count, const ir::OperandFi
     return with_zeros(dtype, count, *fill.nonzero, range, seed);
   if (fill.distinct && count < kMaxShuffled)
     return with_repeats(dtype, count, *fill.distinct, seed);
-  if (fill.values.empty() && ir::is_float(dtype)) return random_data(dtype, count, range, seed);
+  if (fill.values.empty() && ir::is_float(dtype)) {
+    DataRange reals = range;
+    if (fill.reach) {
+      reals.low = 0;
+      reals.high = *fill.reach;
+      reals.both_signs = true;
+    }
+    return random_data(dtype, count, reals, seed);
+  }
   const bool one_each = static_cast<std::int64_t>(fill.values.size()) == count;
   if (!fill.values.empty() && !one_each && fill.values.size() != 1)
     return random_data(dtype, count, range, seed);
   std::string out;
   base::Random random(seed);
-  const auto span = static_cast<std::uint64_t>(std::max<std::int64_t>(0, fill.high - fill.low)) + 1;
+  const auto drawn = [&](std::int64_t i) {
+    const std::int64_t low = fill.highs.empty() ? fill.low : 0;
+    const std::int64_t high = fill.highs.empty()
+                                  ? fill.high
+                                  : fill.highs[static_cast<std::size_t>(i) % fill.highs.size()];
+    const auto span = static_cast<std::uint64_t>(std::max<std::int64_t>(0, high - low)) + 1;
+    return static_cast<double>(low + static_cast<std::int64_t>(random.next() % span));
+  };
   for (std::int64_t i = 0; i < count; ++i) {
-    const double value =
-        one_each ? fill.values[static_cast<std::size_t>(i)]
-        : !fill.values.empty()
-            ? fill.values.front()
-            : static_cast<double>(fill.low + static_cast<std::int64_t>(random.next() % span));
+    const double value = one_each               ? fill.values[static_cast<std::size_t>(i)]
+                         : !fill.values.empty() ? fill.values.front()
+                                                : drawn(i);
     if (!append_number_as(out, dtype, value)) return random_data(dtype, count, range, seed);
   }
   return out;

@@ -34,6 +34,10 @@ struct OperandFill {
   /// Integers are drawn from [low, high], if `values` is empty.
   std::int64_t low = 0;
   std::int64_t high = 1;
+  /// Likewise from [0, highs[i]] at place i of each tuple; empty: all are alike.
+  std::vector<std::int64_t> highs = {};
+  /// Floats are drawn from [-reach, reach], if `values` is empty.
+  std::optional<double> reach = std::nullopt;
   /// Elements that are not zero, spread over the operand; the others are zero.
   std::optional<std::int64_t> nonzero = std::nullopt;
   /// Number of different elements.

@@ -75,6 +75,27 @@ Fill region_boxes(const Key& key, std::size_t operand) {
   return fill;
 }
 
+/// Corners as shares of the image: y, x, y, x.
+Fill crop_boxes(const Key& key, std::size_t operand) {
+  const auto boxes = ops::dims_of(key.operand(operand));
+  constexpr std::int64_t kMaxBoxes = 1 << 20;
+  if (!boxes || boxes->size() != 2 || (*boxes)[1] != 4 || (*boxes)[0] > kMaxBoxes)
+    return std::nullopt;
+  OperandFill fill;
+  for (std::int64_t i = 0; i < (*boxes)[0]; ++i) {
+    const double at = 0.05 * static_cast<double>(i % 10);
+    for (const double corner : {at, at, at + 0.5, at + 0.5}) fill.values.push_back(corner);
+  }
+  return fill;
+}
+
+/// Places inside the image, whose edges are -1 and 1.
+Fill grid_places(const Key&, std::size_t) {
+  OperandFill fill;
+  fill.reach = 1;
+  return fill;
+}
+
 struct Suppression {
   std::int64_t batches = 0, boxes = 0, classes = 0, selected = 0;
 };
@@ -151,6 +172,9 @@ const std::vector<OperandRule>& rules_of_data() {
       {kMs, "Unique", 0, Role::Data, unique_elements},
       {"", "RoiAlign", 1, Role::Data, region_boxes},
       {"", "MaxRoiPool", 1, Role::Data, region_boxes},
+      {kMs, "CropAndResize", 1, Role::Index, crop_boxes},
+      {"", "GridSample", 1, Role::Index, grid_places},
+      {kMs, "GridSample", 1, Role::Index, grid_places},
       {"", "NonMaxSuppression", 0, Role::Data, suppressed_boxes},
       {"", "NonMaxSuppression", 1, Role::Data, suppressed_scores},
       {"", "NonMaxSuppression", 2, Role::Size, suppression_limit},

@@ -17,7 +17,7 @@ Fill index_along_axis(const Key& key, std::size_t) {
   return below(size_along(key.operand(0), attribute(key, "axis", 0)));
 }
 
-/// Tuples of indices: all are below the smallest dimension that they index.
+/// Tuples of indices, each below the dimension that it indexes.
 Fill index_tuples(const Key& key, std::size_t operand) {
   const TensorEntry* data = key.operand(0);
   const TensorEntry* tuples = key.operand(operand);
@@ -26,12 +26,13 @@ Fill index_tuples(const Key& key, std::size_t operand) {
       static_cast<std::size_t>(std::max<std::int64_t>(0, attribute(key, "batch_dims", 0)));
   const std::int64_t width =
       tuples->shape.dims.back().value_or(static_cast<std::int64_t>(data->shape.dims.size()));
-  std::int64_t smallest = std::int64_t{1} << 30;
+  OperandFill fill;
   for (std::size_t i = first; i < data->shape.dims.size(); ++i) {
     if (static_cast<std::int64_t>(i - first) >= width) break;
-    smallest = std::min(smallest, data->shape.dims[i].value_or(1));
+    fill.highs.push_back(std::max<std::int64_t>(0, data->shape.dims[i].value_or(1) - 1));
   }
-  return below(smallest);
+  if (fill.highs.empty()) return below(1);
+  return fill;
 }
 
 Fill index_of_unpooled(const Key& key, std::size_t) {

@@ -149,5 +149,27 @@ TEST(RandomData, SeedsDecide) {
   }
 }
 
+// Pairs of a row of 2 and a column of 300: a table that is looked up in 600 places, not in one.
+TEST(RandomData, TuplesHaveALimitForEachPlace) {
+  ir::OperandFill fill;
+  fill.highs = {1, 299};
+  const auto tuples = numbers<std::int64_t>(filled_data(Dtype::I64, 2000, fill, {}, 1));
+  ASSERT_EQ(tuples.size(), 2000U);
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < tuples.size(); i += 2) {
+    EXPECT_TRUE(tuples[i] == 0 || tuples[i] == 1);
+    EXPECT_TRUE(tuples[i + 1] >= 0 && tuples[i + 1] < 300);
+    most = std::max(most, tuples[i + 1]);
+  }
+  EXPECT_GT(most, 270);
+}
+
+TEST(RandomData, CoordinatesReachAsFarAsTheyMay) {
+  ir::OperandFill fill;
+  fill.reach = 1;
+  const auto places = numbers<float>(filled_data(Dtype::F32, 1000, fill, operand_range(false), 1));
+  expect_in_range(places, 0, 1, [](float value) { return static_cast<double>(value); });
+}
+
 }  // namespace
 }  // namespace oplat::formats

@@ -34,6 +34,31 @@ std::int64_t highest(std::string_view text, std::size_t operand) {
   return fill ? fill->high : -1;
 }
 
+std::vector<std::int64_t> highs(std::string_view text, std::size_t operand) {
+  const auto fill = fill_in(text, operand);
+  EXPECT_TRUE(fill && fill->values.empty()) << text;
+  return fill ? fill->highs : std::vector<std::int64_t>();
+}
+
+TEST(OperandValues, CoordinatesLieInsideTheImage) {
+  const auto grid = fill_in(
+      "GridSample/20{align_corners=0,mode=linear,padding_mode=zeros}(f32[1,3,8,8],f32[1,4,4,2])->"
+      "(f32[1,3,4,4])",
+      1);
+  ASSERT_TRUE(grid);
+  EXPECT_EQ(grid->reach, 1);
+  const Numbers boxes = values_in(
+      "com.microsoft:CropAndResize/1{}(f32[1,3,64,64],f32[12,4],i32[12],i32c[2]=[7,7])->"
+      "(f32[12,3,7,7])",
+      1);
+  ASSERT_EQ(boxes.size(), 48U);
+  for (std::size_t i = 0; i < boxes.size(); i += 4) {
+    EXPECT_GE(boxes[i], 0);
+    EXPECT_LT(boxes[i], boxes[i + 2]);
+    EXPECT_LE(boxes[i + 2], 1);
+  }
+}
+
 TEST(OperandValues, SizesFollowFromTheResult) {
   EXPECT_EQ(values_in("Expand/13{}(f32[1,256],i64[2])->(f32[2000,256])", 1), Numbers({2000, 256}));
   EXPECT_EQ(values_in("Expand/13{}(f32[3,1,4],i64[2])->(f32[3,5,4])", 1), Numbers({5, 4}));
@@ -145,9 +170,13 @@ TEST(OperandValues, IndicesAreInRange) {
   EXPECT_EQ(highest("GatherElements/13{axis=0}(f32[1,64],i64[1,64])->(f32[1,64])", 1), 0);
   EXPECT_EQ(highest("ScatterElements/16{axis=-1}(f32[1,64],i64[1,8],f32[1,8])->(f32[1,64])", 1),
             63);
-  EXPECT_EQ(highest("ScatterND/16{}(f32[1,32,64],i64[8,2],f32[8,64])->(f32[1,32,64])", 1), 0);
-  EXPECT_EQ(highest("ScatterND/16{}(f32[9,32,64],i64[8,1],f32[8,32,64])->(f32[9,32,64])", 1), 8);
-  EXPECT_EQ(highest("GatherND/13{batch_dims=1}(f32[1,32,64],i64[1,8,1])->(f32[1,8,64])", 1), 31);
+  using Highs = std::vector<std::int64_t>;
+  EXPECT_EQ(highs("ScatterND/16{}(f32[1,32,64],i64[8,2],f32[8,64])->(f32[1,32,64])", 1),
+            (Highs{0, 31}));
+  EXPECT_EQ(highs("ScatterND/16{}(f32[9,32,64],i64[8,1],f32[8,32,64])->(f32[9,32,64])", 1),
+            Highs{8});
+  EXPECT_EQ(highs("GatherND/13{batch_dims=1}(f32[1,32,64],i64[1,8,1])->(f32[1,8,64])", 1),
+            Highs{31});
   EXPECT_EQ(highest("RoiAlign/16{}(f32[1,16,32,32],f32[20,4],i64[20])->(f32[20,16,7,7])", 2), 0);
   EXPECT_EQ(highest("com.microsoft:RotaryEmbedding/1{}(f32[1,1,512],i64[1,1],f32c[1,32],"
                     "f32c[1,32])->(f32[1,1,512])",
