@@ -192,12 +192,13 @@ Result<ReadyModel> ready_model(const Api& api, const base::Source& source,
   return ready;
 }
 
-/// Bytes that one kernel with its operands and results needs: a few bytes of key can ask for any
-/// amount.
-std::int64_t kernel_bytes(const ir::Key& key) {
+/// Bytes that one kernel with its operands and results needs, and so many copies of its weights: a
+/// few bytes of key can ask for any amount.
+std::int64_t kernel_bytes(const ir::Key& key, std::int64_t copies_of_weights) {
   const ir::Work work = ir::work(key, ir::Catalogue::own());
+  const auto further = static_cast<double>(std::max<std::int64_t>(0, copies_of_weights - 1));
   constexpr double kMax = 1e18;
-  return static_cast<std::int64_t>(std::min(work.bytes(), kMax));
+  return static_cast<std::int64_t>(std::min(work.bytes() + further * work.bytes_weights, kMax));
 }
 
 /// Whether `bytes` of model fit into memory while they are loaded.
@@ -355,7 +356,7 @@ class OnnxRuntimeWorker final : public Worker {
     options.level = 0;  // the key is what remains after the optimisations
     options.shared_pool = true;
     OPLAT_TRY(key, ir::parse(request.key));
-    if (auto skipped = too_large(kernel_bytes(key)))
+    if (auto skipped = too_large(kernel_bytes(key, request.distinct_weights ? request.copies : 1)))
       return measure::OpenOutcome(std::move(*skipped));
     onnx::KernelModelOptions wanted;
     wanted.copies = request.copies;
@@ -423,8 +424,14 @@ class OnnxRuntimeWorker final : public Worker {
     auto kernel = onnx::write_kernel_model(key, wanted);
     if (!kernel) return wrong;  // a result that cannot be read says nothing
     OPLAT_TRY(inputs, kernel_inputs(kernel->inputs, seed));
+    const auto unchecked = [](const Error& error) {
+      return std::optional("its other results could not be checked: " + error.message);
+    };
     auto session = Session::create(api_, kernel->bytes, options);
-    if (!session || !(*session)->bind(std::move(inputs)) || !(*session)->run()) return wrong;
+    if (!session) return unchecked(session.error().error);
+    if (auto status = (*session)->bind(std::move(inputs)); !status)
+      return unchecked(status.error());
+    if (auto status = (*session)->run(); !status) return unchecked(status.error());
     std::vector<std::string> names;
     // As write_kernel_model() names them in a model of one copy.
     for (const std::size_t result : results) names.push_back(fmt::format("shape0_{}", result));
