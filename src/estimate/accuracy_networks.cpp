@@ -22,7 +22,9 @@ constexpr std::array<Stage, 4> kStages{
 constexpr double kFactor = 1.5;
 
 bool fits(const ir::Description& row, const Stage& stage) {
-  if (!row.aligned || row.slice.find(" dense") == std::string::npos) return false;
+  if (!row.aligned || row.slice.find(" dense") == std::string::npos ||
+      ir::family_of(row.slice).find("Transpose") != std::string_view::npos)
+    return false;
   const double kernel = row.numbers[ir::kConvKernel];
   const double height = row.numbers[ir::kConvHeight];
   const double channels = row.numbers[ir::kConvOutChannels];

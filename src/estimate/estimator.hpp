@@ -27,6 +27,8 @@ struct Sample {
   std::size_t state = 0;     ///< 0 hot, 1 out of the core's own cache, 2 out of every cache; see
                              ///< read_samples_in_states()
   bool never_quiet = false;  ///< table::kNeverQuiet
+  /// Of a hot row: the state that the bytes of the kernel itself make of its weights.
+  std::size_t state_of_its_own = 0;
 };
 
 /// One question. What it points at must outlive the call.

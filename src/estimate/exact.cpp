@@ -425,25 +425,30 @@ class Exact final : public Estimator {
   mutable std::unordered_map<std::string, Known, KeyHash, std::equal_to<>> known_;
 };
 
-/// Rows of which more bytes lie between two uses are cold ones, by the sizes from which their
-/// states were made.
-Result<std::optional<double>> cold_from(const RowSource& rows) {
+/// A kernel whose own bytes are as many times the core's own cache has lost its weights when it
+/// comes again (measure/states.cpp has no further state of it).
+constexpr double kTimesOwnCache = 2;
+
+}  // namespace
+
+Result<StateLimits> state_limits(const RowSource& rows) {
+  StateLimits limits;
+  OPLAT_TRY(devices, rows.table->devices());
+  for (const auto& [id, device] : devices) {
+    if (id != rows.device) continue;
+    if (device.l2_bytes > 0)
+      limits.own_bytes = kTimesOwnCache * static_cast<double>(device.l2_bytes);
+    if (device.llc_bytes > 0) limits.all_bytes = static_cast<double>(device.llc_bytes);
+  }
   if (!rows.settings.empty()) {
     OPLAT_TRY(sizes, table::sizes_of_states(*rows.table, rows.device, rows.settings.front()));
     if (sizes.memory && sizes.memory->last) {
       const table::MemoryRamp& ramp = sizes.memory->last->middle;
-      return std::optional(std::sqrt(ramp.lo_bytes * ramp.hi_bytes));
+      limits.all_bytes = std::sqrt(ramp.lo_bytes * ramp.hi_bytes);
     }
   }
-  OPLAT_TRY(devices, rows.table->devices());
-  for (const auto& [id, device] : devices) {
-    if (id == rows.device && device.llc_bytes > 0)
-      return std::optional(static_cast<double>(device.llc_bytes));
-  }
-  return std::optional<double>();
+  return limits;
 }
-
-}  // namespace
 
 std::unique_ptr<Estimator> make_exact(RowSource rows) {
   return std::make_unique<Exact>(std::move(rows));
@@ -508,8 +513,8 @@ Result<std::vector<Sample>> read_samples(const RowSource& source) {
 Result<std::vector<Sample>> read_samples_in_states(const RowSource& source) {
   OPLAT_TRY(samples, read_samples(source));
   // By all rows of a key: without its hot one, a cold row would be the hot one.
-  OPLAT_TRY(bytes, cold_from(source));
-  put_states(samples, bytes);
+  OPLAT_TRY(limits, state_limits(source));
+  put_states(samples, limits);
   // Times that are up to twice as long teach that kernels are slower than they are. Where most are
   // such, nobody knows which are not.
   const auto never_quiet = std::count_if(samples.begin(), samples.end(),

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "estimate/estimator.hpp"
+#include "estimate/learned/states.hpp"
 #include "estimate/reuse.hpp"
 #include "ir/catalogue.hpp"
 #include "table/table.hpp"
@@ -50,5 +51,7 @@ Result<std::vector<Sample>> read_samples(const RowSource& rows);
 /// The same, each with its state: what models learn from. Rows whose cores were never alone or
 /// apart are left out where they are less than half.
 Result<std::vector<Sample>> read_samples_in_states(const RowSource& rows);
+/// Where states begin on the source's device, as rows are measured in them.
+Result<StateLimits> state_limits(const RowSource& rows);
 
 }  // namespace oplat::estimate

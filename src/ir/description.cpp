@@ -172,7 +172,9 @@ std::string_view family_of(std::string_view slice) {
   if (!domain.empty() && domain != "com.microsoft") return kernel;
   const std::string_view op = kernel.substr(colon + 1);
   if (op.starts_with(kReduce)) return kReduce;
-  return op.starts_with(kFused) ? op.substr(kFused.size()) : op;
+  const std::string_view own = op.starts_with(kFused) ? op.substr(kFused.size()) : op;
+  // A product with a bias.
+  return own == "Gemm" ? "MatMul" : own;
 }
 
 std::optional<Description> describe(const Key& key, const Catalogue& catalogue) {

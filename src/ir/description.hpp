@@ -34,6 +34,8 @@ struct Contraction {
   /// Of a row's windows, those that reach out of the image, where a runtime computes them one by
   /// one and others several at once.
   double share_at_edges = 0;
+  /// The runtime takes filters for the rows of the product and places for its columns.
+  bool places_are_columns = false;
   /// Each group has one channel and one filter, and there are several.
   [[nodiscard]] bool is_depthwise() const { return in_c == 1 && out_c == 1 && groups > 1; }
 };
@@ -76,6 +78,7 @@ struct Description {
   double activation_cost = 0;
   /// Where the weights are before a call, if that is told apart: estimate/learned/states.hpp.
   std::size_t state = 0;
+  bool has_state = false;  ///< whether the last of the numbers says it
 };
 
 /// The operator that a slice is of, without what fuses an activation or a sum: slices of a family

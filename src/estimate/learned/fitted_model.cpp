@@ -9,6 +9,7 @@
 
 #include "base/bytes.hpp"
 #include "base/random.hpp"
+#include "estimate/learned/states.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -55,8 +56,9 @@ Result<bool> sparse_is_better(std::span<const ir::Description> rows, std::span<c
   std::vector<ir::Description> rest;
   std::vector<double> rest_ns;
   std::vector<std::size_t> asked;
+  const std::vector<std::size_t> kernels = kernels_of(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (base::mix_seed(request.seed, i) % kCheckOneIn == 0) {
+    if (base::mix_seed(request.seed, kernels[i]) % kCheckOneIn == 0) {
       asked.push_back(i);
     } else {
       rest.push_back(rows[i]);

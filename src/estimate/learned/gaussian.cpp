@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_map>
 
 #include "base/parallel.hpp"
 #include "base/random.hpp"
@@ -79,6 +80,7 @@ Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKe
   model.slices_ = points.slices;
   model.families_ = points.families;
   model.settings_ = points.settings;
+  model.kernels_ = points.kernels;
   model.at_ = points.at.cast<float>();
   const VectorXd deviations = deviations_of(y, model.mean_);
   if (options.leave_out) model.left_out_.resize(y.size());
@@ -88,6 +90,7 @@ Gaussian Gaussian::fit(const Points& points, std::span<const double> y, SmoothKe
     model.values_ = deviations;
   }
   if (options.leave_out) model.leave_out(options.threads);
+  model.kernels_.clear();
   return model;
 }
 
@@ -105,7 +108,6 @@ void Gaussian::leave_out(int threads) {
   });
 }
 
-/// The mean without row i is y_i - (K^-1 y)_i / (K^-1)_ii.
 void Gaussian::fit_exact(const Points& points, const VectorXd& deviations, bool leave_out) {
   MatrixXd covariance = kernel_.between(points, points);
   covariance.diagonal().array() += kernel_.noise + kJitter;
@@ -118,9 +120,33 @@ void Gaussian::fit_exact(const Points& points, const VectorXd& deviations, bool 
   values_ = factor.solve(deviations);
   if (!leave_out) return;
   covariance = factor.matrixL();
-  const VectorXd diagonal = inverse_of_lower(covariance).colwise().squaredNorm();
+  leave_out_exactly(inverse_of_lower(covariance), deviations);
+}
+
+/// The means of some rows B without them are y_B - ((K^-1)_BB)^-1 (K^-1 y)_B.
+void Gaussian::leave_out_exactly(const MatrixXd& inverse_lower, const VectorXd& deviations) {
+  std::unordered_map<std::size_t, std::vector<Index>> rows_of;
   for (Index i = 0; i < deviations.size(); ++i) {
-    left_out_[static_cast<std::size_t>(i)].mean = mean_ + deviations(i) - values_(i) / diagonal(i);
+    const auto row = static_cast<std::size_t>(i);
+    rows_of[kernels_.empty() ? row : kernels_[row]].push_back(i);
+  }
+  for (const auto& [kernel, rows] : rows_of) {
+    const auto n = static_cast<Index>(rows.size());
+    MatrixXd among(n, n);
+    VectorXd values(n);
+    for (Index a = 0; a < n; ++a) {
+      const Index row = rows[static_cast<std::size_t>(a)];
+      values(a) = values_(row);
+      for (Index b = 0; b <= a; ++b) {
+        const Index other = rows[static_cast<std::size_t>(b)];
+        among(a, b) = among(b, a) = inverse_lower.col(row).dot(inverse_lower.col(other));
+      }
+    }
+    const VectorXd off = among.llt().solve(values);
+    for (Index a = 0; a < n; ++a) {
+      const Index row = rows[static_cast<std::size_t>(a)];
+      left_out_[static_cast<std::size_t>(row)].mean = mean_ + deviations(row) - off(a);
+    }
   }
 }
 
@@ -159,7 +185,7 @@ Gaussian::Answer Gaussian::from_nearest(const VectorXf& covariances, std::size_t
                                         std::optional<std::size_t> but) const {
   std::vector<Index> order;
   for (std::size_t i = 0; i < rows(); ++i) {
-    if (i != but) order.push_back(static_cast<Index>(i));
+    if (!but || !is_one_kernel(i, *but)) order.push_back(static_cast<Index>(i));
   }
   const std::size_t count = std::min(nearest, order.size());
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(count);

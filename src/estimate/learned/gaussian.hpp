@@ -64,8 +64,9 @@ class Gaussian {
   /// without rows.
   [[nodiscard]] Answer answer(std::span<const float> at, std::uint32_t slice,
                               std::uint32_t family) const;
-  /// What answer() would say of each row of setting 0 if that row were not there, the kernel being
-  /// the same; nothing of use for rows of other settings.
+  /// What answer() would say of each row of setting 0 if neither that row nor another of its kernel
+  /// (Points::kernels) were there, the process being the same; nothing of use for rows of other
+  /// settings.
   /// Only after a fit that was asked for it.
   [[nodiscard]] std::span<const Answer> left_out() const { return left_out_; }
   /// The means of many answers.
@@ -88,8 +89,14 @@ class Gaussian {
   [[nodiscard]] std::uint32_t family(std::size_t row) const {
     return families_.empty() ? 0 : families_[row];
   }
-  /// From the rows that are nearest by covariance, without the row `but`. Where exact() the mean is
-  /// none.
+  /// Means of the rows without those of their kernel. `inverse_lower`: of the rows' covariances.
+  void leave_out_exactly(const Eigen::MatrixXd& inverse_lower, const Eigen::VectorXd& deviations);
+  /// Whether two rows are of one kernel.
+  [[nodiscard]] bool is_one_kernel(std::size_t row, std::size_t other) const {
+    return row == other || (!kernels_.empty() && kernels_[row] == kernels_[other]);
+  }
+  /// From the rows that are nearest by covariance, without those of the kernel of row `but`. Where
+  /// exact() the mean is none.
   [[nodiscard]] Answer from_nearest(const Eigen::VectorXf& covariances, std::size_t nearest,
                                     std::optional<std::size_t> but) const;
   [[nodiscard]] std::size_t nearest() const;
@@ -100,6 +107,7 @@ class Gaussian {
   std::vector<std::uint32_t> slices_;
   std::vector<std::uint32_t> families_;  ///< empty: all are of one
   std::vector<std::uint32_t> settings_;  ///< empty: all are of 0
+  std::vector<std::size_t> kernels_;     ///< empty: all are of their own, or nothing is left out
   Eigen::MatrixXf at_;                   ///< the rows
   Eigen::VectorXd
       values_;  ///< exact: what a covariance is multiplied by; else deviations from the mean

@@ -27,9 +27,13 @@ Result<std::int64_t> rows_under_load(const RowSource& rows) {
   return sum;
 }
 
+/// Before the model: footprints of the states, and where states begin.
+constexpr std::size_t kHeadBytes = 8 * (kStates + 2);
+
 /// A model with the footprints at which its states were measured.
 struct Fitted {
   std::array<std::optional<double>, kStates> reuse_bytes;
+  StateLimits limits;
   FittedModel model;
 };
 
@@ -41,9 +45,14 @@ Result<Fitted> read(std::string_view bytes) {
     const double value = reader.f64();
     if (value > 0 && std::isfinite(value)) each = value;
   }
+  StateLimits limits;
+  for (double* const each : {&limits.own_bytes, &limits.all_bytes}) {
+    const double value = reader.f64();
+    if (value > 0) *each = value;
+  }
   if (!reader.ok()) return fail(Code::Input, "learned fit: is too short; run oplat fit again");
-  OPLAT_TRY(model, FittedModel::load(bytes.substr(8 * kStates)));
-  return Fitted{reuse_bytes, std::move(model)};
+  OPLAT_TRY(model, FittedModel::load(bytes.substr(kHeadBytes)));
+  return Fitted{reuse_bytes, limits, std::move(model)};
 }
 
 Estimate estimate_of(const LearnedAnswer& answer) {
@@ -167,18 +176,22 @@ class Learned final : public Estimator {
     const bool one_state = !fitted_->reuse_bytes[1] && !fitted_->reuse_bytes[2];
     const std::size_t states =
         one_state || description->work.bytes_weights < kWeightsThatMatter ? 1 : kStates;
+    // A kernel is never hotter than it leaves its weights itself, and its row is no nearer.
+    const std::size_t first =
+        states == 1 ? 0 : state_of_its_own(description->work, fitted_->limits);
     std::vector<StatePoint> points;
     std::vector<InState> answers;
-    for (std::size_t state = 0; state < states; ++state) {
-      if (state > 0 && !fitted_->reuse_bytes[state]) continue;
+    for (std::size_t state = first; state < states; ++state) {
+      if (state > first && !fitted_->reuse_bytes[state]) continue;
       ir::Description asked = *description;
       append_state(asked, state);
       auto learned = fitted_->model.answer(asked, profile_);
       if (!learned) return answer_of_relatives(query, *description, states);
       if (learned->outside > 0) temper(*learned, query.key, description->work, state);
       answers.push_back({estimate_of(*learned), learned->outside, state});
-      points.push_back({fitted_->reuse_bytes[state].value_or(1), answers.back().estimate.median_ns,
-                        answers.back().estimate.sd_log});
+      const double bytes = state == first && states > 1 ? std::max(1.0, description->work.bytes())
+                                                        : fitted_->reuse_bytes[state].value_or(1);
+      points.push_back({bytes, answers.back().estimate.median_ns, answers.back().estimate.sd_log});
     }
     const StateAnswer at = at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0));
     // What lies between two states is known no better than the worse of them.
@@ -190,7 +203,10 @@ class Learned final : public Estimator {
             : above;
     Estimate estimate = basis.estimate;
     estimate.median_ns = at.median_ns;
-    estimate.sd_log = at.sd_log;
+    // One model says both: what it errs by does not cancel between them.
+    estimate.sd_log =
+        std::sqrt(at.sd_log * at.sd_log +
+                  2 * at.share * (1 - at.share) * below.estimate.sd_log * above.estimate.sd_log);
     estimate.common_sd_log = at.common_sd_log;
     if (!is_usable(estimate)) return std::nullopt;
     if (query.explain) {
@@ -209,15 +225,15 @@ class Learned final : public Estimator {
     return estimate;
   }
   /// Far beyond the few rows of its slice a kernel is known no better than one without any: what
-  /// relatives say counts then, by its precision.
+  /// relatives say counts then, the more the surer they are.
   void temper(LearnedAnswer& answer, std::string_view key, const ir::Work& work,
               std::size_t state) const {
     if (!relatives_ || !has_relatives(key)) return;
     const auto kin = relatives_->answer(operator_of(key), work, state);
     if (!kin || !(kin->sd_log < answer.sd_log)) return;
-    const double own = 1 / (answer.sd_log * answer.sd_log);
-    const double theirs = 1 / (kin->sd_log * kin->sd_log);
-    answer.log_ns = (own * answer.log_ns + theirs * kin->log_ns) / (own + theirs);
+    // Nothing where both are as sure, so that a little more or less changes little.
+    const double share = 1 - std::pow(kin->sd_log / answer.sd_log, 2);
+    answer.log_ns += share * (kin->log_ns - answer.log_ns);
     answer.sd_log = kin->sd_log;
   }
 
@@ -277,9 +293,9 @@ std::optional<Profile> parse_profile(std::string_view text) {
 }
 
 Result<FitAge> age_of_fit(std::string_view blob) {
-  if (blob.size() < 8 * kStates)
+  if (blob.size() < kHeadBytes)
     return fail(Code::Input, "learned fit: is too short; run oplat fit again");
-  return FittedModel::age_of(blob.substr(8 * kStates));
+  return FittedModel::age_of(blob.substr(kHeadBytes));
 }
 
 namespace {
@@ -361,6 +377,9 @@ Result<LearnedFit> learn(const RowSource& rows, const LearnRequest& asked) {
   OPLAT_TRY(model, FittedModel::fit(descriptions, log_ns, request));
   base::ByteWriter writer;
   for (auto& each : footprints) writer.f64(each.empty() ? 0 : base::upper_median(std::move(each)));
+  OPLAT_TRY(limits, state_limits(rows));
+  for (const double each : {limits.own_bytes, limits.all_bytes})
+    writer.f64(std::isfinite(each) ? each : 0);
   OPLAT_TRY(under_load, rows_under_load(rows));
   LearnedFit fit{{{std::string(kLearnedFormat), request.seed, writer.take() + model.save()}},
                  static_cast<std::int64_t>(log_ns.size()),

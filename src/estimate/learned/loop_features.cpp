@@ -34,11 +34,10 @@ double product_cycles(double rows, double columns) {
   return std::floor(rows / kRows) * of_rows(kRows) + of_rows(fewer) + of_rows(last - fewer);
 }
 
-/// Of one row of outputs, `edge` of them alone at each end, for all blocks of channels, so many of
-/// them together.
-double blocked_cycles(double outputs, double edge, double channels, double together) {
+/// Of one row of outputs, `alone` of them one by one, for all blocks of channels, so many of them
+/// together.
+double blocked_cycles(double outputs, double alone, double channels, double together) {
   constexpr double kOutputs = 6;
-  const double alone = std::min(2 * edge, outputs);
   const double between = outputs - alone;
   const auto of_blocks = [&](double blocks) {
     return std::floor(between / kOutputs) * cycles(kOutputs * blocks) +
@@ -94,14 +93,15 @@ void loop_features(const ir::Description& description, std::span<float> out) {
   const double channels = is_depthwise ? p.groups : p.out_c;
   const double together = is_depthwise ? 1 : 4;
   const double rows = p.batch * p.out_h * p.out_w;
-  // Outputs whose windows reach into the padding, where there is any: as many as keep the size.
-  const double edge =
-      p.kernel_w > 1 && p.share_inside < 1 ? std::ceil(std::floor(p.kernel_w / 2) / p.stride) : 0;
+  // Outputs whose windows reach into the padding.
+  const double at_edges = std::round(p.share_at_edges * p.out_w);
   const auto loss = [&](double needed, double results) {
     return static_cast<float>(std::log(needed / (results / kVector / kVectorsACycle)));
   };
-  out[0] = loss(product_cycles(rows, p.out_c), rows * p.out_c);
-  out[1] = loss(blocked_cycles(p.out_w, edge, channels, together), p.out_w * channels);
+  const double places = p.out_h * p.out_w;
+  out[0] = p.places_are_columns ? loss(product_cycles(p.out_c, places), places * p.out_c)
+                                : loss(product_cycles(rows, p.out_c), rows * p.out_c);
+  out[1] = loss(blocked_cycles(p.out_w, at_edges, channels, together), p.out_w * channels);
   out[2] =
       loss(blocked_cycles(p.out_h * p.out_w, 0, channels, together), p.out_h * p.out_w * channels);
   out[3] = loss(quantised_cycles(p.out_h * p.out_w, channels), p.out_h * p.out_w * channels);

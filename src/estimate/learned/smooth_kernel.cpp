@@ -75,6 +75,7 @@ void Points::append(const Points& rows) {
   slices.insert(slices.end(), rows.slices.begin(), rows.slices.end());
   families.insert(families.end(), rows.families.begin(), rows.families.end());
   settings.insert(settings.end(), rows.settings.begin(), rows.settings.end());
+  kernels.insert(kernels.end(), rows.kernels.begin(), rows.kernels.end());
 }
 
 Points Points::chosen(std::span<const std::size_t> rows) const {
@@ -85,6 +86,7 @@ Points Points::chosen(std::span<const std::size_t> rows) const {
     out.slices.push_back(slices[rows[i]]);
     if (!families.empty()) out.families.push_back(families[rows[i]]);
     if (!settings.empty()) out.settings.push_back(settings[rows[i]]);
+    if (!kernels.empty()) out.kernels.push_back(kernels[rows[i]]);
   }
   return out;
 }

@@ -21,11 +21,13 @@ struct Points {
   /// Rows of another setting, which are asked for nothing and tell about those of setting 0. Empty:
   /// all are of 0.
   std::vector<std::uint32_t> settings;
+  /// Rows of one kernel are left out together. Empty: each row is of its own.
+  std::vector<std::size_t> kernels;
   [[nodiscard]] bool is_of_setting(std::size_t row) const {
     return settings.empty() || settings[row] == 0;
   }
   [[nodiscard]] Eigen::Index size() const { return at.rows(); }
-  /// Adds other rows of as many columns, with the same of families and settings stated.
+  /// Adds other rows of as many columns, with the same of families, settings and kernels stated.
   void append(const Points& rows);
   [[nodiscard]] Points chosen(std::span<const std::size_t> rows) const;
   /// Rows that lie next to each other.

@@ -13,6 +13,7 @@
 #include "estimate/learned/calibration.hpp"
 #include "estimate/learned/lines.hpp"
 #include "estimate/learned/sites.hpp"
+#include "estimate/learned/states.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -63,6 +64,19 @@ std::vector<std::size_t> others(std::span<const std::size_t> folds, std::size_t 
     if (folds[i] != fold) out.push_back(i);
   }
   return out;
+}
+
+/// Of each row, at random; rows of one kernel are of one fold.
+std::vector<std::size_t> folds_of(std::span<const std::size_t> kernels, std::size_t count,
+                                  base::Random& random) {
+  std::unordered_map<std::size_t, std::size_t> numbers;
+  for (const std::size_t kernel : kernels) numbers.emplace(kernel, numbers.size());
+  std::vector<std::size_t> of_kernels;
+  for (std::size_t i = 0; i < numbers.size(); ++i) of_kernels.push_back(i % count);
+  base::shuffle(of_kernels, random);
+  std::vector<std::size_t> folds;
+  for (const std::size_t kernel : kernels) folds.push_back(of_kernels[numbers.at(kernel)]);
+  return folds;
 }
 
 /// Rows of another setting count where they are so many times as many: next to as many own rows
@@ -118,7 +132,8 @@ struct SparseModel::Rows {
   Matrix shapes;
   std::vector<double> u;  ///< ln(time / reference)
   std::vector<float> truth;
-  std::vector<std::size_t> folds;  ///< of each row
+  std::vector<std::size_t> kernels;  ///< of each row, kernels_of()
+  std::vector<std::size_t> folds;    ///< of each row
   std::size_t fold_count = 0;
   Points points;                  ///< of these rows, then of the related ones
   std::vector<double> of_points;  ///< ln(time / reference) of each point
@@ -146,7 +161,9 @@ SparseModel::Rows SparseModel::prepare(std::span<const ir::Description> rows,
     out.truth.push_back(static_cast<float>(out.u.back()));
   }
   model.scaler_ = Scaler::learn(out.shapes);
+  out.kernels = kernels_of(own.descriptions);
   out.points = model.scaler_.points(out.shapes);
+  out.points.kernels = out.kernels;
   for (const Point& point : own.points) out.points.families.push_back(point.family);
   out.of_points = out.u;
   add_related(own, sites_inside(related, model.space_), model, out);
@@ -188,6 +205,8 @@ void SparseModel::add_related(const Sites& own, const Sites& others, const Spars
   Points points = model.scaler_.points(shapes);
   for (const std::size_t i : added) points.families.push_back(others.points[i].family);
   points.settings.assign(added.size(), 1);
+  // They are of kernels without an own row; none of them is left out.
+  for (std::size_t i = 0; i < added.size(); ++i) points.kernels.push_back(own.points.size() + i);
   out.points.append(points);
 }
 
@@ -206,8 +225,7 @@ Result<SparseModel> SparseModel::fit(std::span<const ir::Description> rows,
   }
   sites.fold_count = sites.u.size() > kMany ? kFoldsOfMany : kFolds;
   base::Random random(options.seed);
-  for (std::size_t i = 0; i < sites.u.size(); ++i) sites.folds.push_back(i % sites.fold_count);
-  base::shuffle(sites.folds, random);
+  sites.folds = folds_of(sites.kernels, sites.fold_count, random);
 
   SmoothModel::Options smooth;
   smooth.threads = options.threads;
@@ -337,8 +355,41 @@ Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out,
   OPLAT_TRY(spread, boost(x, y, boosting));
   spread_ = std::move(spread);
   spread_factor_ = spread_factor(errors, scales);
+  for (float& scale : scales) scale *= spread_factor_;
+  skew_ = skew_of(errors, scales);
   quick_spread_ = spread_factor(quick_errors, std::vector<float>(count, 1));
   return {};
+}
+
+/// Of a log-normal time the skew is 1. Spreads are by the 90th percentile of errors, whose tails
+/// are heavier than that.
+double SparseModel::mean_over_median(double skew, double sd_log) {
+  constexpr double kMaxSd = 0.5;
+  constexpr double kMost = 0.15;
+  const double sd = std::min(sd_log, kMaxSd);
+  return std::min(skew * sd * sd / 2, kMost);
+}
+
+float SparseModel::skew_of(std::span<const float> errors, std::span<const float> sds) {
+  // One row that takes five times as long must not decide.
+  constexpr double kMaxError = 1.5;
+  constexpr double kMaxSkew = 3;
+  constexpr int kHalvings = 30;
+  const auto mean_ratio = [&](double skew) {
+    double sum = 0;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      const double above = mean_over_median(skew, static_cast<double>(sds[i]));
+      sum += std::exp(std::clamp(-static_cast<double>(errors[i]) - above, -kMaxError, kMaxError));
+    }
+    return sum / static_cast<double>(errors.size());
+  };
+  double low = 0;
+  double high = kMaxSkew;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (low + high);
+    (mean_ratio(middle) > 1 ? low : high) = middle;
+  }
+  return static_cast<float>(low);
 }
 
 std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& description,
@@ -372,6 +423,7 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   double sd = static_cast<double>(spread_factor_ * std::exp(spread));
   // Left-out rows, of which the spread is learned, had others of their slice.
   if (point->relative) sd = std::max(sd, smooth.sd);
+  answer.log_ns += above_median(sd);
   answer.sd_log = spread_at(*point, sd);
   return answer;
 }

@@ -12,8 +12,8 @@ namespace oplat::estimate {
 namespace {
 
 /// Fits of before describe kernels by other numbers (docs/adr/0060, 0063, 0067, 0069), or hold one
-/// process (0071), or do not say how many rows of other numbers of threads helped.
-constexpr ModelFormat kSparseFormat{"oplat.sparse", 11, "sparse fit"};
+/// process (0071), do not say how many rows of other numbers of threads helped, or no skew (0086).
+constexpr ModelFormat kSparseFormat{"oplat.sparse", 12, "sparse fit"};
 
 tl::unexpected<Error> broken_sparse(std::string_view what) {
   return fail(kSparseFormat.broken(what));
@@ -47,6 +47,7 @@ std::string SparseModel::save() const {
   writer.text(spread_.save());
   writer.f32(spread_factor_);
   writer.f32(quick_spread_);
+  writer.f32(skew_);
   return sealed(std::move(writer));
 }
 
@@ -91,12 +92,14 @@ Result<SparseModel> SparseModel::load(std::string_view bytes) {
   OPLAT_TRY(spread, read_forest(reader));
   model.spread_factor_ = reader.f32();
   model.quick_spread_ = reader.f32();
+  model.skew_ = reader.f32();
   // Forests may only ask for features that an answer has.
   if (!(std::abs(sum - 1) < 1e-3F) || trees.features() > kKernelFeatures ||
       correction.features() > kCorrectionFeatures || spread.features() > kSpreadFeatures)
     return broken_sparse("a forest has other features");
   if (!is_spread_factor(model.spread_factor_) || !is_spread_factor(model.quick_spread_))
     return broken_sparse("a spread is out of range");
+  if (!(model.skew_ >= 0 && model.skew_ <= 10)) return broken_sparse("its skew is out of range");
   model.trees_ = std::move(trees);
   model.correction_ = std::move(correction);
   model.spread_ = std::move(spread);

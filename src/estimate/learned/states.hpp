@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -20,14 +21,32 @@ inline constexpr std::size_t kStates = 3;
 /// matter.
 inline constexpr double kWeightsThatMatter = 64.0 * 1024;
 
+/// From how many bytes between two uses on weights are out of the core's own cache, and out of
+/// every cache; infinite where that is not known.
+struct StateLimits {
+  double own_bytes = std::numeric_limits<double>::infinity();
+  double all_bytes = std::numeric_limits<double>::infinity();
+  [[nodiscard]] std::size_t state_at(double bytes) const {
+    return bytes > all_bytes ? 2 : bytes >= own_bytes ? 1 : 0;
+  }
+};
+
 /// Sets the state of each sample, by its footprint among those of the same key: the least is hot,
-/// the rest are cold where more than `cold_from` bytes lie between two uses.
-void put_states(std::span<Sample> samples, std::optional<double> cold_from);
-/// The sample as models learn it, its state the last of its numbers; std::nullopt if the key has no
-/// description.
+/// the rest are cold where more bytes lie between two uses than all caches hold. Of hot ones also
+/// where the kernel's own bytes leave its weights.
+void put_states(std::span<Sample> samples, const StateLimits& limits);
+/// The state in which a kernel is that follows itself: its own bytes lie between two uses of its
+/// weights. Weights that do not matter are always hot.
+std::size_t state_of_its_own(const ir::Work& work, const StateLimits& limits);
+/// The sample as models learn it, its state the last of its numbers: where its weights really were,
+/// though no footprint is less. std::nullopt if the key has no description.
 std::optional<ir::Description> description_of(const Sample& sample, const ir::Catalogue& catalogue);
 
 /// Sets the state, which is the last of the numbers, too: rows of two states are two points.
 void append_state(ir::Description& description, std::size_t state);
+
+/// Of each row the first one of the same kernel, in whatever state: what is not known of a kernel
+/// is not known in any.
+std::vector<std::size_t> kernels_of(std::span<const ir::Description> rows);
 
 }  // namespace oplat::estimate

@@ -38,6 +38,13 @@ std::optional<Description> describe_qlinear(const Key& key) {
   return describe_convolution(key, 3, channels_last(key));
 }
 
+/// By the numbers of a convolution, of whose filters each channel of the operand has one.
+std::optional<Description> describe_transposed(const Key& key) {
+  auto description = describe_convolution(key, 1, false);
+  if (description) description->contraction = contraction_of_spread(key);
+  return description;
+}
+
 }  // namespace
 
 // Operand 3 is the fused Sum, over which ONNX Runtime's CPU kernels may write (MayInplace(3, 0) in
@@ -68,6 +75,7 @@ std::vector<OperatorInfo> convolution() {
        .op = "ConvTranspose",
        .canonicalise = canonicalise_transposed,
        .flops = flops_per_spread<1>,
+       .describe = describe_transposed,
        .contraction = contraction_of_spread},
       // Its sampling of the image between pixels is not counted.
       {.domain = "", .op = "DeformConv", .flops = flops_per_filter<1>},

@@ -193,6 +193,9 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
   d.contraction = Contraction{group,         batch,    filter_c,
                               out_c / group, out_h,    out_w,
                               kernel_h,      kernel_w, signal ? stride.width : stride.height};
+  // MLAS computes convolutions of the plain layout so.
+  d.contraction->places_are_columns =
+      !channels_last && (key.op == "Conv" || key.op == "FusedConv") && key.domain != kNchwc;
   if (key.domain == kNchwc && dimensions == 4U) {
     // Blocked convolutions pass over what lies in the padding (SNCHWC kernels of MLAS).
     const Along before = pads && pads->size() == 4 ? Along{static_cast<double>((*pads)[0]),
@@ -231,6 +234,7 @@ std::optional<Contraction> contraction_of_spread(const Key& key) {
   product.out_c = *all_weights / in_c;
   product.out_h = *all / (count * in_c * out_w);
   product.out_w = out_w;
+  product.places_are_columns = true;
   return product;
 }
 
@@ -291,7 +295,9 @@ std::string_view number_name(const Description& description, std::size_t number)
                                                 "groups",
                                                 "inputs"};
   static_assert(std::size(kNames) == kConvolutionNumbers);
-  if (!description.aligned || number >= std::size(kNames)) return {};
+  // Products and reductions have fewer numbers.
+  const std::size_t own = description.numbers.size() - (description.has_state ? 1 : 0);
+  if (!description.aligned || own != kConvolutionNumbers || number >= own) return {};
   const auto is = [&](std::string_view kind) {
     return description.slice.find(kind) != std::string::npos;
   };

@@ -178,7 +178,8 @@ std::optional<Description> describe_recurrent(const Key& key) {
     return std::nullopt;
   const bool batch_first = integer(key, "layout").value_or(0) != 0;
   Form form(key, {"activations", "direction", "hidden_size", "layout", "input_forget"});
-  form.types(2);
+  // Which of the last states are results costs nothing next to the steps.
+  form.type_of(0).type_of(1);
   // Of one direction; those of two come twice.
   if (const Value* functions = key.attribute("activations");
       functions != nullptr && functions->list() != nullptr) {
@@ -193,11 +194,12 @@ std::optional<Description> describe_recurrent(const Key& key) {
   if (bits_of)
     form.steps(steps * product_of(*recurrent, 0, recurrent->size()) * *bits_of / 8 /
                kBytesOfRecurrenceStep);
-  return form.loop("directions", weights->front())
-      .loop("steps", steps)
-      .loop("batch", (*x)[batch_first ? 0 : 1])
-      .loop("input", (*x)[2])
-      .loop("hidden", static_cast<double>(*hidden))
+  return form.number(weights->front())
+      .number(steps)
+      .number((*x)[batch_first ? 0 : 1])
+      .number((*x)[2])
+      .number(static_cast<double>(*hidden))
+      .aligned()
       .done();
 }
 
@@ -315,11 +317,13 @@ std::optional<Description> describe_product(const Key& key) {
   form.types();
   if (has_scale_of_each_column(key)) form.word("each column");
   // One operand for all products of a batch is read once.
-  form.loop(product->groups > 1 ? "products" : "one", product->groups)
-      .loop("rows", product->out_h)
-      .loop("inner", product->in_c)
-      .loop("columns", product->out_c);
-  return form.done();
+  return form.word(product->groups > 1 ? "products" : "one")
+      .number(product->groups)
+      .number(product->out_h)
+      .number(product->in_c)
+      .number(product->out_c)
+      .aligned()
+      .done();
 }
 
 }  // namespace oplat::ir::ops

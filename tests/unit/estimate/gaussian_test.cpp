@@ -153,6 +153,25 @@ TEST(Gaussian, ManyRowsAreAllWeighedWhereExact) {
   }
 }
 
+// A kernel that was never measured was so in no cache state: twins must not answer for each other.
+TEST(Gaussian, RowsOfAKernelAreLeftOutTogether) {
+  Problem rows = some_problem(15, 3);
+  for (std::size_t i = 0; i < 15; ++i) rows.points.kernels.push_back(i / 2);
+  const SmoothKernel kernel = some_kernel(3);
+  for (const bool exact : {true, false}) {
+    const Gaussian model = Gaussian::fit(rows.points, rows.y, kernel, answers_by(exact));
+    ASSERT_EQ(model.left_out().size(), 15U);
+    for (Index i = 0; i < 15; ++i) {
+      auto others = all_but(15, i);
+      std::erase_if(others, [&](const auto row) { return static_cast<Index>(row) / 2 == i / 2; });
+      const auto [mean, variance] = by_hand(kernel, rows, others, mean_of(rows.y), rows.points, i);
+      const Gaussian::Answer& left_out = model.left_out()[static_cast<std::size_t>(i)];
+      EXPECT_NEAR(left_out.mean, mean, 1e-4) << "row " << i << ", exact " << exact;
+      EXPECT_NEAR(left_out.sd, std::sqrt(variance), 1e-4) << "row " << i << ", exact " << exact;
+    }
+  }
+}
+
 TEST(Gaussian, WhatIsLeftOutIsAFitWithoutTheRow) {
   const Problem rows = some_problem(15, 3);
   const SmoothKernel kernel = some_kernel(3);

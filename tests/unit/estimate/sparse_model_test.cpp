@@ -54,6 +54,30 @@ double with_two_threads(const ir::Description& description, double log_ns) {
   return log_ns - 0.5 * std::min(1.0, description.work.bytes() / 1e6);
 }
 
+// Models are sums: where kernels of one kind scatter as log-normal times do, what is said of them is
+// their mean, exp(sd^2 / 2) above the median.
+TEST(SparseModel, SumsAreAsLongAsTheirKernels) {
+  constexpr double kSd = 0.35;
+  test::MadeRows rows = test::made_rows(500, 0, 5);
+  base::Random random(11);
+  double mean_noise = 0;
+  for (double& log_ns : rows.log_ns) {
+    const double noise = kSd * random.normal();
+    log_ns += noise;
+    mean_noise += noise / 500;
+  }
+  const auto model = SparseModel::fit(rows.descriptions, rows.log_ns, quick_sparse());
+  ASSERT_TRUE(model) << model.error().message;
+  const test::MadeRows asked = test::made_rows(200, 0, 6);
+  double above = 0;
+  for (std::size_t i = 0; i < 200; ++i) {
+    const auto answer = model->answer(asked.descriptions[i], Profile::Accurate);
+    ASSERT_TRUE(answer);
+    above += (answer->log_ns - asked.log_ns[i] - mean_noise) / 200;
+  }
+  EXPECT_NEAR(above, kSd * kSd / 2, 0.03);
+}
+
 TEST(SparseModel, LearnsFromRowsOfOtherThreads) {
   const test::MadeRows one = test::made_rows(400, 0, 1);
   test::MadeRows few = test::made_rows(40, 0, 7);

@@ -510,7 +510,8 @@ TEST(Description, ABlockedConvolutionLeavesThePaddingOut) {
 
 TEST(Description, FusedOperatorsAreOfOneFamilyBlockedOnesOfAnother) {
   EXPECT_EQ(family_of("com.microsoft:FusedConv dense Relu"), family_of(":Conv dense"));
-  EXPECT_EQ(family_of(":Gemm f32"), "Gemm");
+  EXPECT_EQ(family_of(":Gemm f32"), family_of(":MatMul f32")) << "a product with a bias";
+  EXPECT_EQ(family_of("com.microsoft:FusedGemm f32"), "MatMul");
   EXPECT_NE(family_of("com.microsoft.nchwc:Conv dense"), family_of(":Conv dense"));
   EXPECT_EQ(family_of("torch:module x"), "torch:module");
 }

@@ -117,7 +117,7 @@ TEST_F(LearnedTest, ADamagedFitStaysAnError) {
 TEST_F(LearnedTest, AFitOfANewerFormatAnswersNothing) {
   // Behind the footprints and the kind stands the model.
   const std::string blob = learned();
-  const std::size_t head = 8 * 3 + 4;
+  const std::size_t head = 8 * (3 + 2) + 4;
   const bool grid = blob.substr(head + 8, 13) == "oplat.learned";
   store(blob.substr(0, head) + test::of_format(std::string_view(blob).substr(head),
                                                grid ? "oplat.learned" : "oplat.sparse", 99, 0));
@@ -127,7 +127,7 @@ TEST_F(LearnedTest, AFitOfANewerFormatAnswersNothing) {
 
 TEST_F(LearnedTest, ASpreadThatIsNoNumberIsNoAnswer) {
   const std::string blob = learned();
-  const std::size_t head = 8 * 3 + 4;
+  const std::size_t head = 8 * (3 + 2) + 4;
   ASSERT_EQ(blob.substr(head + 8, 13), "oplat.learned") << "a grid";
   // Of another stride than all rows: from its shape alone. Its spread is 0 * e^100, too much for a
   // float.

@@ -49,10 +49,10 @@ TEST(LoopFeatures, ABlockedConvolutionLosesAtTheEndsOfItsRows) {
   // The example of the header.
   conv.out_w = 7;
   conv.kernel_h = conv.kernel_w = 3;
-  conv.share_inside = 0.9;
+  conv.share_at_edges = 2.0 / 7;
   EXPECT_NEAR(features_of(conv)[1], std::log(18.0 / 14), 1e-6);
   // Without padding 6 and 1 outputs; all 49 in a row, 8 times 6 and 1.
-  conv.share_inside = 1;
+  conv.share_at_edges = 0;
   EXPECT_NEAR(features_of(conv)[1], std::log((12 + 4) / 14.0), 1e-6);
   EXPECT_NEAR(features_of(conv)[2], std::log((8 * 12 + 4) / 98.0), 1e-6);
   // In 8 bits 54 of 49.
@@ -61,6 +61,19 @@ TEST(LoopFeatures, ABlockedConvolutionLosesAtTheEndsOfItsRows) {
   conv.out_c = 16;
   conv.out_w = 6;
   EXPECT_NEAR(features_of(conv)[1], std::log(4.0 / 3), 1e-6);
+}
+
+// 24 filters are two times 12 rows, whatever the number of places, which are the columns.
+TEST(LoopFeatures, APlainConvolutionHasItsFiltersForRows) {
+  ir::Contraction conv;
+  conv.in_c = 64;
+  conv.out_c = 24;
+  conv.out_h = conv.out_w = 8;
+  conv.places_are_columns = true;
+  EXPECT_NEAR(features_of(conv)[0], 0, 1e-6);
+  // One place is one column of the 16 of a register, which waits for itself.
+  conv.out_h = conv.out_w = 1;
+  EXPECT_NEAR(features_of(conv)[0], std::log(2 * 6 / (24.0 / 32)), 1e-6);
 }
 
 TEST(LoopFeatures, ADepthwiseConvolutionHasItsGroupsForChannels) {
