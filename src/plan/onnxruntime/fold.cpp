@@ -381,7 +381,7 @@ ir::List list_of(const Numbers& numbers) {
 
 void Net::fold(NodeId id) {
   const Node& n = node(id);
-  if (!n.domain.empty() || n.op == "DequantizeLinear" || n.outputs.empty()) return;
+  if (!n.domain.empty() || n.op == "DequantizeLinear" || result(id) == kNone) return;
   if (std::find(kDrawn.begin(), kDrawn.end(), n.op) != kDrawn.end()) return;
   const bool of_size = n.op == "Shape" || n.op == "Size";
   const bool constants = std::all_of(n.inputs.begin(), n.inputs.end(), [&](TensorId one) {
@@ -392,8 +392,8 @@ void Net::fold(NodeId id) {
   const auto numbers = evaluate(*this, id);
   for (const TensorId one : outputs) {
     if (one == kNone) continue;
-    tensor(one).constant = true;
-    tensor(one).producer = kNoNode;
+    edit(one).constant = true;
+    edit(one).producer = kNoNode;
     order_.clear();
   }
   const std::int64_t elements = tensor(outputs[0]).dims.elements();

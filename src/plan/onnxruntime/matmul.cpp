@@ -350,19 +350,18 @@ bool fuse_matmul_integer_quantisation(Net& net, const Machine&) {
   bool changed = false;
   for (const NodeId id : net.order()) {
     if (!net.is(id, "MatMulIntegerToFloat", kMs)) continue;
-    const Ids all = net.node(id).inputs;
-    const NodeId before = net.producer(all[0]);
+    const NodeId before = net.before(id, 0);
     constexpr std::size_t kResults = 3;
     if (!net.is(before, "DynamicQuantizeLinear") || net.uses(before) != kResults ||
-        net.makes_output(before) || net.producer(all[2]) != before ||
-        net.producer(all[4]) != before)
+        net.makes_output(before) || net.before(id, 2) != before || net.before(id, 4) != before)
       continue;
-    const TensorId x = net.input(before, 0);
+    Ids inputs = {net.input(before, 0)};
+    for (const std::size_t i : {1U, 3U, 5U, 6U}) inputs.push_back(net.input(id, i));
     const TensorId result = net.result(id);
     const ir::Node* source = net.node(id).source;
     net.remove(id);
     net.remove(before);
-    net.add(kMs, "DynamicQuantizeMatMul", {x, all[1], all[3], all[5], all[6]}, {result}, source);
+    net.add(kMs, "DynamicQuantizeMatMul", std::move(inputs), {result}, source);
     changed = true;
   }
   return changed;

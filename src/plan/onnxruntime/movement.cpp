@@ -116,7 +116,7 @@ bool split_parts(Net& net, TensorId id) {
       Dims dims = whole.dims;
       dims[static_cast<int>(*axis)] = 1;
       const TensorId one = net.add_tensor(whole.dtype, dims);
-      net.tensor(one).unsized = true;
+      net.edit(one).unsized = true;
       net.add("", "Squeeze", {one, net.add_ints({*axis})}, {result}, nullptr);
       result = one;
     }

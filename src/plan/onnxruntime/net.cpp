@@ -31,6 +31,30 @@ std::optional<Dims> dims_of(const ir::Shape& shape) {
   return dims;
 }
 
+/// Layers that may leave out their first result, that of every step.
+bool is_recurrent(const ir::Node& node) {
+  if (node.domain == kMs) return node.op == "DynamicQuantizeLSTM";
+  return node.domain.empty() && (node.op == "LSTM" || node.op == "GRU" || node.op == "RNN");
+}
+
+/// What rules can do nothing with: a body, no result.
+Status check_node(const ir::Node& node) {
+  if (!node.bodies.empty())
+    return fail(
+        Code::Refused,
+        "the node '{}' ({}) has a body of its own, whose kernels the rules do not know; use "
+        "--plan runtime",
+        base::printable(node.name), base::printable(node.op));
+  const bool named = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                 [](TensorId one) { return one != kNone; });
+  if (named && (node.outputs[0] != kNone || is_recurrent(node))) return {};
+  return fail(
+      Code::Refused,
+      "the node '{}' ({}) has no name for {}, which the runtime does not accept; give it one",
+      base::printable(node.name), base::printable(node.op),
+      named ? "its first result" : "any result");
+}
+
 }  // namespace
 
 std::optional<Dims> Dims::of(std::span<const std::int64_t> numbers) {
@@ -46,6 +70,11 @@ std::int64_t Dims::elements() const {
     if (__builtin_mul_overflow(product, (*this)[i], &product)) return -1;
   }
   return product;
+}
+
+const Tensor& Net::missing() {
+  static const Tensor kMissing;
+  return kMissing;
 }
 
 Result<Net> Net::from(const ir::Graph& graph) {
@@ -68,19 +97,15 @@ Result<Net> Net::from(const ir::Graph& graph) {
     if (info.small_value) tensor.value = info.small_value->list();
   }
   for (const TensorId id : graph.inputs)
-    if (id != kNone) net.tensor(id).input = true;
+    if (id != kNone) net.edit(id).input = true;
   for (const TensorId id : graph.outputs)
-    if (id != kNone) net.tensor(id).output = true;
+    if (id != kNone) net.edit(id).output = true;
   net.nodes_.reserve(graph.nodes.size() * 2);
   for (const ir::Node& source : graph.nodes) {
+    OPLAT_CHECK(check_node(source));
     if (source.op == "Constant" && source.domain.empty() && source.outputs.size() == 1 &&
         net.tensor(source.outputs[0]).constant)
       continue;
-    if (!source.bodies.empty())
-      return fail(Code::Refused,
-                  "the node '{}' ({}) has a body of its own, whose kernels the rules do not know; "
-                  "use --plan runtime",
-                  base::printable(source.name), base::printable(source.op));
     Node& node = net.nodes_.emplace_back();
     node.domain = source.domain;
     node.op = source.op;
@@ -221,14 +246,14 @@ TensorId Net::add_tensor(ir::Dtype dtype, Dims dims) {
 TensorId Net::add_ints(const Ints& numbers, bool scalar) {
   const TensorId id = add_tensor(
       ir::Dtype::I64, scalar ? Dims() : Dims({static_cast<std::int64_t>(numbers.size())}));
-  tensor(id).constant = true;
+  edit(id).constant = true;
   set_value(id, ir::List(numbers.begin(), numbers.end()));
   return id;
 }
 
 TensorId Net::add_constant(ir::Dtype dtype, Dims dims) {
   const TensorId id = add_tensor(dtype, dims);
-  tensor(id).constant = true;
+  edit(id).constant = true;
   return id;
 }
 
@@ -237,7 +262,7 @@ void Net::give_number(TensorId id, std::int64_t number) {
 }
 
 void Net::set_value(TensorId id, ir::List value) {
-  tensor(id).value = &values_.emplace_back(std::move(value));
+  edit(id).value = &values_.emplace_back(std::move(value));
 }
 
 NodeId Net::add(std::string_view domain, std::string_view op, Ids inputs, Ids outputs,
@@ -272,18 +297,18 @@ void Net::attach(NodeId id) {
   const Node& n = node(id);
   note_op(n.op);
   for (const TensorId one : n.inputs)
-    if (one != kNone) tensor(one).readers.push_back(id);
+    if (one != kNone) edit(one).readers.push_back(id);
   for (const TensorId one : n.outputs)
-    if (one != kNone) tensor(one).producer = id;
+    if (one != kNone) edit(one).producer = id;
 }
 
 void Net::detach(NodeId id) {
   order_.clear();
   const Node& n = node(id);
   for (const TensorId one : n.inputs)
-    if (one != kNone) erase_one(tensor(one).readers, id);
+    if (one != kNone) erase_one(edit(one).readers, id);
   for (const TensorId one : n.outputs)
-    if (one != kNone && tensor(one).producer == id) tensor(one).producer = kNoNode;
+    if (one != kNone && tensor(one).producer == id) edit(one).producer = kNoNode;
 }
 
 void Net::remove(NodeId id) {
@@ -299,34 +324,34 @@ void Net::set_input(NodeId id, std::size_t i, TensorId to) {
   order_.clear();
   Node& n = nodes_[index(id)];
   if (i >= n.inputs.size()) n.inputs.resize(i + 1, kNone);
-  if (n.inputs[i] != kNone) erase_one(tensor(n.inputs[i]).readers, id);
+  if (n.inputs[i] != kNone) erase_one(edit(n.inputs[i]).readers, id);
   n.inputs[i] = to;
-  if (to != kNone) tensor(to).readers.push_back(id);
+  if (to != kNone) edit(to).readers.push_back(id);
 }
 
 void Net::set_inputs(NodeId id, Ids to) {
   order_.clear();
   Node& n = nodes_[index(id)];
   for (const TensorId one : n.inputs)
-    if (one != kNone) erase_one(tensor(one).readers, id);
+    if (one != kNone) erase_one(edit(one).readers, id);
   n.inputs = std::move(to);
   for (const TensorId one : n.inputs)
-    if (one != kNone) tensor(one).readers.push_back(id);
+    if (one != kNone) edit(one).readers.push_back(id);
 }
 
 void Net::set_output(NodeId id, std::size_t i, TensorId to) {
   order_.clear();
   Node& n = nodes_[index(id)];
   if (n.outputs[i] != kNone && tensor(n.outputs[i]).producer == id)
-    tensor(n.outputs[i]).producer = kNoNode;
+    edit(n.outputs[i]).producer = kNoNode;
   n.outputs[i] = to;
-  if (to != kNone) tensor(to).producer = id;
+  if (to != kNone) edit(to).producer = id;
 }
 
 void Net::adopt(NodeId id, TensorId result) {
   order_.clear();
   nodes_[index(id)].outputs = {result};
-  tensor(result).producer = id;
+  edit(result).producer = id;
 }
 
 void Net::infer_made(NodeId id) {
@@ -338,14 +363,14 @@ void Net::redirect(TensorId from, TensorId to) {
   order_.clear();
   if (from == to) return;
   const Ids readers = tensor(from).readers;
-  tensor(from).readers.clear();
+  edit(from).readers.clear();
   for (const NodeId reader : readers) {
     // Readers that read it twice are listed twice, each time for one place.
     Ids& inputs = nodes_[index(reader)].inputs;
     const auto at = std::find(inputs.begin(), inputs.end(), from);
     if (at == inputs.end()) continue;
     *at = to;
-    tensor(to).readers.push_back(reader);
+    edit(to).readers.push_back(reader);
   }
 }
 

@@ -95,15 +95,19 @@ inline constexpr std::string_view kNchwc = "com.microsoft.nchwc";
 
 class Net {
  public:
-  /// Constants folded. `graph` must outlive it. Code::Refused names the first operator whose
-  /// results the rules cannot tell.
+  /// Constants folded. `graph` must outlive it. Code::Refused names the first node whose results
+  /// the rules cannot tell, or that the runtime refuses or puts casts around.
   static Result<Net> from(const ir::Graph& graph);
 
   // ---- looking ----
   [[nodiscard]] NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
   [[nodiscard]] const Node& node(NodeId id) const { return nodes_[index(id)]; }
-  [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors_[index(id)]; }
-  [[nodiscard]] Tensor& tensor(TensorId id) { return tensors_[index(id)]; }
+  /// Of kNone one that nothing is known of.
+  [[nodiscard]] const Tensor& tensor(TensorId id) const {
+    return id == kNone ? missing() : tensors_[index(id)];
+  }
+  /// To be changed; not of kNone.
+  [[nodiscard]] Tensor& edit(TensorId id) { return tensors_[index(id)]; }
   [[nodiscard]] bool alive(NodeId id) const { return id >= 0 && node(id).alive; }
   /// Whether it is that operator, of ONNX's own domain or `domain`.
   [[nodiscard]] bool is(NodeId id, std::string_view op, std::string_view domain = "") const {
@@ -202,6 +206,7 @@ class Net {
   static std::size_t index(Id id) {
     return static_cast<std::size_t>(id);
   }
+  static const Tensor& missing();
   void note_op(std::string_view op) {
     if (!had(op)) ops_.push_back(op);
   }

@@ -224,7 +224,7 @@ bool make_activations_unsigned(Net& net, const Machine&) {
     };
     shifted(id);
     for (const NodeId one : readers) shifted(one);
-    net.tensor(small).dtype = ir::Dtype::U8;
+    net.edit(small).dtype = ir::Dtype::U8;
     changed = true;
   }
   return changed;
@@ -318,18 +318,16 @@ void replace(Net& net, NodeId id, const Group& group, std::string_view domain, s
   net.adopt(made, result);
 }
 
-/// The node itself computes in eight bits.
+/// The node itself computes in eight bits. The runtime gives quantisation i the result i, even if
+/// two of them read one.
 void strip(Net& net, NodeId id, const Group& group) {
   net.set_input(id, 0, net.input(group.before.front(), 0));
   for (const NodeId one : group.before)
     if (net.uses(one) == 0) net.remove(one);
   for (std::size_t i = 0; i < group.after.size(); ++i) {
     const TensorId result = net.result(group.after[i]);
-    const TensorId was = net.input(group.after[i], 0);
     net.remove(group.after[i]);
-    const Ids& outputs = net.node(id).outputs;
-    const auto at = std::find(outputs.begin(), outputs.end(), was);
-    net.set_output(id, static_cast<std::size_t>(at - outputs.begin()), result);
+    net.set_output(id, i, result);
   }
 }
 

@@ -410,7 +410,7 @@ class Pusher {
         was.dims.size() == static_cast<int>(perm.size())) {
       const Tensor stored = net_.tensor(net_.input(before, 0));
       net_.set_input(before, 0, net_.add_constant(stored.dtype, permuted(stored.dims, perm)));
-      net_.tensor(from).dims = permuted(was.dims, perm);
+      net_.edit(from).dims = permuted(was.dims, perm);
       return;
     }
     net_.set_input(id, i, kNone);
@@ -437,7 +437,7 @@ class Pusher {
     const TensorId result = net_.node(id).outputs[i];
     const Tensor was = net_.tensor(result);
     const TensorId inner = net_.add_tensor(was.dtype, permuted(was.dims, inverse(perm)));
-    net_.tensor(inner).unsized = was.unsized;
+    net_.edit(inner).unsized = was.unsized;
     net_.set_output(id, i, inner);
     net_.add("", "Transpose", {inner}, {result}, nullptr, {{"perm", ir::Value::ints(perm)}});
     return result;
@@ -551,7 +551,7 @@ class Pusher {
     for (int i = 0; i < was.dims.size(); ++i) dims.push(was.dims[i]);
     if (was.constant) {
       net_.set_input(id, at, net_.add_constant(was.dtype, dims));
-      if (was.value != nullptr) net_.tensor(net_.input(id, at)).value = was.value;
+      if (was.value != nullptr) net_.edit(net_.input(id, at)).value = was.value;
       return true;
     }
     const TensorId to = net_.add_tensor(was.dtype, dims);

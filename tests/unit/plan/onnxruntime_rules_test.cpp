@@ -376,6 +376,64 @@ TEST(OnnxRuntimeRules, WhatCannotBeToldIsRefusedWithTheNodesName) {
               HasSubstr("the node 'into what?' (Reshape): the rules cannot tell the size"));
 }
 
+TEST(OnnxRuntimeRules, NodesWithoutAFirstResultAreRefused) {
+  const auto refusal = [](const std::string& op, const Words& results) {
+    Model model;
+    model.feed("x", {1, 4, 8, 8});
+    model.node(op, {"x"}, results, "nothing").attributes = {
+        {"kernel_shape", ir::Value::ints({2, 2})}, {"to", 1}};
+    model.node("Exp", {"x"}, {"y"});
+    model.output("y");
+    return ops(model);
+  };
+  EXPECT_THAT(refusal("Split", {}), HasSubstr("the node 'nothing' (Split) has no name for any "
+                                              "result, which the runtime does not accept"));
+  for (const char* op : {"Relu", "Cast", "Split", "Constant"})
+    EXPECT_THAT(refusal(op, {""}), HasSubstr("no name for any result")) << op;
+  EXPECT_THAT(refusal("MaxPool", {"", "places"}), HasSubstr("no name for its first result"));
+
+  Model last;
+  last.feed("x", {5, 2, 3});
+  last.constant("w", {1, 16, 3});
+  last.constant("r", {1, 16, 4});
+  last.node("LSTM", {"x", "w", "r"}, {"", "h"}).attributes = {{"hidden_size", 4}};
+  last.output("h");
+  EXPECT_EQ(ops(last), "LSTM") << "its states alone";
+}
+
+TEST(OnnxRuntimeRules, AProductOfTheModelsOwnMayLackOperands) {
+  const auto product = [](const Words& operands) {
+    Model model;
+    model.feed("x", {2, 8});
+    model.node("DynamicQuantizeLinear", {"x"}, {"q", "s", "z"});
+    model.constant("w", {8, 4}, ir::Dtype::U8);
+    model.number("ws", 0.5);
+    model.node("MatMulIntegerToFloat", operands, {"y"}).domain = "com.microsoft";
+    if (operands.size() < 5) model.node("Cast", {"z"}, {"of z"}).attributes = {{"to", 6}};
+    model.output("y");
+    if (operands.size() < 5) model.output("of z");
+    return ops(model);
+  };
+  EXPECT_THAT(product({"q", "w", "s", "ws"}),
+              HasSubstr("DynamicQuantizeLinear microsoft:MatMulIntegerToFloat"));
+  EXPECT_EQ(product({"q", "w", "s", "ws", "z"}), "microsoft:DynamicQuantizeMatMul");
+}
+
+TEST(OnnxRuntimeRules, APartThatIsQuantisedTwiceGivesResultsInTurn) {
+  Model model;
+  model.sized("x", {4, 6}, ir::Dtype::U8);
+  model.input("x");
+  model.number("scale", 0.5);
+  model.constant("zero", {}, ir::Dtype::U8).small_value = ir::Value(ir::List{ir::Value(3)});
+  model.node("DequantizeLinear", {"x", "scale", "zero"}, {"d"});
+  model.node("Split", {"d"}, {"a", "b"});
+  for (const std::string name : {"one", "two"}) {
+    model.node("QuantizeLinear", {"a", "scale", "zero"}, {name}, name);
+    model.output(name);
+  }
+  EXPECT_EQ(key(model, 0), "Split{}(u8[4,6])->(u8[2,6],u8[2,6])");
+}
+
 TEST(OnnxRuntimeRules, TheBlockIsAFactOfTheMachine) {
   const RuleSet set = rules();
   EXPECT_EQ(**block_option(set, "x86_64", "avx avx2 avx512f"), "block16");

@@ -127,6 +127,7 @@ bool split(Net& net, NodeId id) {
   const auto axis = axis_in(net.attribute_int(id, "axis", 0), x.dims.size());
   if (!axis) return false;
   const std::size_t parts = net.node(id).outputs.size();
+  if (parts == 0) return false;
   std::optional<Ints> sizes = net.attribute_ints(id, "split");
   if (!sizes && has(net, id, 1)) {
     sizes = net.ints(net.input(id, 1));
@@ -185,6 +186,7 @@ bool slice(Net& net, NodeId id) {
 }
 
 bool gather(Net& net, NodeId id) {
+  if (!has(net, id, 1)) return false;
   const Tensor x = operand(net, id, 0);
   const Dims& at = operand(net, id, 1).dims;
   const auto axis = axis_in(net.attribute_int(id, "axis", 0), x.dims.size());
@@ -198,6 +200,7 @@ bool gather(Net& net, NodeId id) {
 }
 
 bool gather_elements(Net& net, NodeId id) {
+  if (!has(net, id, 1)) return false;
   set(net, id, 0, operand(net, id, 0).dtype, operand(net, id, 1).dims);
   return true;
 }

@@ -10,7 +10,7 @@ bool is_size(std::int64_t dim) { return dim >= 0 && dim <= kMaxDim; }
 void set(Net& net, NodeId id, std::size_t i, ir::Dtype dtype, const Dims& dims) {
   const Ids& outputs = net.node(id).outputs;
   if (i >= outputs.size() || outputs[i] == kNone) return;
-  Tensor& tensor = net.tensor(outputs[i]);
+  Tensor& tensor = net.edit(outputs[i]);
   tensor.dtype = dtype;
   tensor.dims = dims;
   tensor.known =
