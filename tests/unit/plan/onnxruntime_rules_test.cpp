@@ -401,6 +401,57 @@ TEST(OnnxRuntimeRules, NodesWithoutAFirstResultAreRefused) {
   EXPECT_EQ(ops(last), "LSTM") << "its states alone";
 }
 
+/// A model of one node.
+Model model_of(const std::string& op, const std::vector<testing::Dims>& fed,
+               const std::vector<testing::Dims>& constants,
+               const std::vector<ir::NamedValue>& attributes = {}) {
+  Model model;
+  Words inputs;
+  for (const testing::Dims& dims : fed) {
+    inputs.push_back("x" + std::to_string(inputs.size()));
+    model.feed(inputs.back(), dims);
+  }
+  for (const testing::Dims& dims : constants) {
+    inputs.push_back("c" + std::to_string(inputs.size()));
+    model.constant(inputs.back(), dims);
+  }
+  model.node(op, inputs, {"y"}).attributes = attributes;
+  model.output("y");
+  return model;
+}
+
+TEST(OnnxRuntimeRules, SizesThatDoNotFitEachOtherAreRefused) {
+  const ir::NamedValue groups{"group", 2}, along{"axis", 1};
+  EXPECT_EQ(ops(model_of("Conv", {{1, 6, 8, 8}}, {{4, 3, 3, 3}}, {groups})), "Conv");
+  EXPECT_EQ(ops(model_of("ConvTranspose", {{1, 4, 8, 8}}, {{4, 3, 3, 3}}, {groups})),
+            "ConvTranspose");
+  EXPECT_EQ(ops(model_of("Concat", {{2, 3}, {2, 4}}, {}, {along})), "Concat");
+  EXPECT_EQ(ops(model_of("GRU", {{5, 2, 3}}, {{1, 12, 3}, {1, 12, 4}})), "GRU");
+  EXPECT_EQ(ops(model_of("DepthToSpace", {{1, 8, 4, 4}}, {}, {{"blocksize", 2}})), "DepthToSpace");
+  for (const Model& model : {model_of("Conv", {{1, 4, 8, 8}}, {{4, 3, 3, 3}}),
+                             model_of("Conv", {{1, 3, 8, 8}}, {{4, 3, 3, 3}}, {groups}),
+                             model_of("Conv", {{1, 6, 8, 8}}, {{3, 3, 3, 3}}, {groups}),
+                             model_of("ConvTranspose", {{1, 4, 8, 8}}, {{3, 4, 3, 3}}),
+                             model_of("Concat", {{2, 3}, {3, 4}}, {}, {along}),
+                             model_of("GRU", {{5, 2, 3}}, {{1, 12, 4}, {1, 12, 4}}),
+                             model_of("DepthToSpace", {{1, 6, 4, 4}}, {}, {{"blocksize", 2}}),
+                             model_of("Gather", {{2, 3}}, {})})
+    EXPECT_THAT(ops(model), HasSubstr("the rules cannot tell the size of its result"));
+
+  const auto split = [](std::int64_t first, std::int64_t second) {
+    Model model;
+    model.feed("x", {5, 3});
+    model.ints("sizes", {first, second});
+    model.node("Split", {"x", "sizes"}, {"a", "b"});
+    model.output("a");
+    model.output("b");
+    return ops(model);
+  };
+  EXPECT_EQ(split(2, 3), "Split");
+  EXPECT_THAT(split(2, 2), HasSubstr("cannot tell the size"));
+  EXPECT_THAT(split(6, -1), HasSubstr("cannot tell the size"));
+}
+
 TEST(OnnxRuntimeRules, AProductOfTheModelsOwnMayLackOperands) {
   const auto product = [](const Words& operands) {
     Model model;

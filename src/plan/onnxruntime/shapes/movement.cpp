@@ -2,6 +2,7 @@
 /// Views, copies and resizes.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "plan/onnxruntime/shapes/rules.hpp"
 
@@ -109,8 +110,13 @@ bool concat_from(Net& net, NodeId id, std::size_t first, std::size_t step, ir::D
   const auto axis = axis_in(net.attribute_int(id, "axis", 1), dims.size());
   if (!axis) return false;
   for (std::size_t i = first + step; i < net.node(id).inputs.size(); i += step) {
-    if (!has(net, id, i) || operand(net, id, i).dims.size() != dims.size()) return false;
-    dims[*axis] += operand(net, id, i).dims[*axis];
+    if (!has(net, id, i)) return false;
+    Dims more = operand(net, id, i).dims;
+    if (more.size() != dims.size()) return false;
+    const std::int64_t sum = dims[*axis] + more[*axis];
+    more[*axis] = dims[*axis];
+    if (!(more == dims)) return false;  // they may differ along the axis alone
+    dims[*axis] = sum;
   }
   set(net, id, 0, dtype, dims);
   return true;
@@ -135,11 +141,13 @@ bool split(Net& net, NodeId id) {
   }
   if (!sizes) {
     const std::int64_t n = static_cast<std::int64_t>(parts);
+    if (net.attribute(id, "num_outputs") == nullptr && x.dims[*axis] % n != 0) return false;
     const std::int64_t each = (x.dims[*axis] + n - 1) / n;
     sizes.emplace(parts, each);
     sizes->back() = x.dims[*axis] - each * (n - 1);
   }
-  if (sizes->size() != parts) return false;
+  if (sizes->size() != parts || !std::all_of(sizes->begin(), sizes->end(), is_size)) return false;
+  if (std::accumulate(sizes->begin(), sizes->end(), std::int64_t{0}) != x.dims[*axis]) return false;
   for (std::size_t i = 0; i < parts; ++i) {
     Dims dims = x.dims;
     dims[*axis] = (*sizes)[i];
@@ -296,12 +304,15 @@ bool resize(Net& net, NodeId id) {
 bool depth_to_space(Net& net, NodeId id) {
   const Tensor x = operand(net, id, 0);
   const std::int64_t block = net.attribute_int(id, "blocksize", 0);
-  if (x.dims.size() != 4 || block <= 0 || block > kMaxWindow) return false;
+  constexpr std::int64_t kMaxBlock = std::int64_t{1} << 15U;
+  if (x.dims.size() != 4 || block <= 0 || block > kMaxBlock) return false;
   const bool deep = net.node(id).op == "DepthToSpace";
   const Dims& d = x.dims;
+  const std::int64_t area = block * block;
+  if (deep ? d[1] % area != 0 : d[2] % block != 0 || d[3] % block != 0) return false;
   set(net, id, 0, x.dtype,
-      deep ? Dims{d[0], d[1] / block / block, d[2] * block, d[3] * block}
-           : Dims{d[0], d[1] * block * block, d[2] / block, d[3] / block});
+      deep ? Dims{d[0], d[1] / area, d[2] * block, d[3] * block}
+           : Dims{d[0], d[1] * area, d[2] / block, d[3] / block});
   return true;
 }
 

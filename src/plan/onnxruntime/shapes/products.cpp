@@ -140,8 +140,12 @@ bool states(Net& net, NodeId id, std::int64_t directions, std::int64_t hidden) {
 }
 
 bool recurrent(Net& net, NodeId id) {
-  const Dims& r = operand(net, id, 2).dims;
-  return r.size() == 3 && states(net, id, r[0], r[2]);
+  const Dims& x = operand(net, id, 0).dims;
+  const Dims& w = operand(net, id, 1).dims;  // directions, gates of each state, values of a step
+  const Dims& r = operand(net, id, 2).dims;  // directions, gates of each state, states
+  if (x.size() != 3 || w.size() != 3 || r.size() != 3) return false;
+  if (x[2] != w[2] || w[0] != r[0] || w[1] != r[1]) return false;
+  return states(net, id, r[0], r[2]);
 }
 
 /// A model's own LSTM whose weights are of eight bits.

@@ -109,11 +109,20 @@ Dims spatial_of(const Dims& dims, bool channels_last = false) {
   return out;
 }
 
+/// How many groups the channels are in; std::nullopt: a number that the runtime refuses, too.
+std::optional<std::int64_t> groups_of(const Net& net, NodeId id, std::int64_t channels) {
+  const std::int64_t group = net.attribute_int(id, "group", 1);
+  if (group < 1 || group > kMaxWindow || channels % group != 0) return std::nullopt;
+  return group;
+}
+
 bool convolve(Net& net, NodeId id, std::size_t weights, ir::Dtype dtype) {
   const Dims& x = operand(net, id, 0).dims;
   const Dims& w = operand(net, id, weights).dims;
   if (x.size() < 3 || w.size() != x.size()) return false;
   const bool last = net.attribute_int(id, "channels_last", 0) == 1;
+  const auto group = groups_of(net, id, w[0]);
+  if (!group || x[last ? x.size() - 1 : 1] != w[1] * *group) return false;
   const Dims spatial = spatial_of(x, last);
   const auto window = window_of(net, id, spatial, &w);
   if (!window) return false;
@@ -145,12 +154,11 @@ bool conv_transpose(Net& net, NodeId id) {
   if (!window) return false;
   const auto rank = static_cast<std::size_t>(spatial.size());
   const Ints more = net.attribute_ints(id, "output_padding").value_or(Ints(rank, 0));
-  const std::int64_t group = net.attribute_int(id, "group", 1);
-  if (group < 1 || group > kMaxWindow || !std::all_of(more.begin(), more.end(), is_size))
-    return false;
+  const auto group = groups_of(net, id, x[1]);
+  if (!group || x[1] != w[0] || !std::all_of(more.begin(), more.end(), is_size)) return false;
   const auto asked = net.attribute_ints(id, "output_shape");
   if (more.size() != rank || (asked && asked->size() != rank)) return false;
-  Dims dims{x[0], w[1] * group};
+  Dims dims{x[0], w[1] * *group};
   for (std::size_t i = 0; i < rank; ++i) {
     const Window::Axis& axis = window->axes[i];
     const std::int64_t size =
