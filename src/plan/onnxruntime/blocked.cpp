@@ -7,6 +7,7 @@
 /// for those that are left a reorder is put in at the end. So it matters how many readers a result
 /// has, and whether they come later.
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "plan/onnxruntime/passes.hpp"
@@ -288,32 +289,53 @@ class Blocker {
     changed_ = true;
   }
 
+  /// Where Resize takes its values from; before version 11 it had no choice.
+  [[nodiscard]] std::string_view position_of(NodeId id) const {
+    if (!has_positions(id)) return "asymmetric";
+    return net_.attribute_text(id, "coordinate_transformation_mode", "half_pixel");
+  }
+  [[nodiscard]] bool has_positions(NodeId id) const {
+    constexpr std::int64_t kPositions = 11;
+    return net_.node(id).op == "Resize" && net_.opset() >= kPositions;
+  }
+
+  /// Whether there is a blocked kernel for the mode.
+  [[nodiscard]] bool resizes_in_blocks(NodeId id) const {
+    const std::string_view mode = net_.attribute_text(id, "mode", "nearest");
+    const std::string_view position = position_of(id);
+    if (mode == "linear")
+      return position == "asymmetric" || position == "align_corners" || position == "half_pixel";
+    if (mode != "nearest" || !has_positions(id)) return mode == "nearest";
+    return position == "asymmetric" &&
+           net_.attribute_text(id, "nearest_mode", "round_prefer_floor") == "floor";
+  }
+
+  /// How often each place of the operand comes, if that is a whole number: 1.05 of 10 places leaves
+  /// them 10, and is none.
+  [[nodiscard]] std::optional<Ints> whole_scales(NodeId id) const {
+    const Dims from = net_.tensor(net_.input(id, 0)).dims, to = net_.tensor(net_.result(id)).dims;
+    if (from.size() != 4 || from[0] != to[0] || from[1] != to[1]) return std::nullopt;
+    for (const int axis : {2, 3})
+      if (from[axis] < 1 || to[axis] < 1 || to[axis] % from[axis] != 0) return std::nullopt;
+    const bool sizes = net_.input(id, 3) != kNone;
+    const ir::List* given = net_.tensor(net_.input(id, has_positions(id) ? 2 : 1)).value;
+    if (!sizes && (given == nullptr || !std::all_of(given->begin(), given->end(), is_whole)))
+      return std::nullopt;
+    return Ints{1, 1, to[2] / from[2], to[3] / from[3]};
+  }
+  static bool is_whole(const ir::Value& scale) {
+    return scale.real() != nullptr && std::floor(*scale.real()) == *scale.real();
+  }
+
   void transform_resize(NodeId id) {
     const Blocked* before = blocked(net_.input(id, 0));
     if (before == nullptr) return;
-    const std::string_view mode = net_.attribute_text(id, "mode", "nearest");
-    const std::string_view position =
-        net_.attribute_text(id, "coordinate_transformation_mode",
-                            net_.node(id).op == "Resize" ? "half_pixel" : "asymmetric");
-    if (mode == "nearest") {
-      if (net_.node(id).op == "Resize" &&
-          (position != "asymmetric" ||
-           net_.attribute_text(id, "nearest_mode", "round_prefer_floor") != "floor"))
-        return;
-    } else if (mode == "linear") {
-      if (position != "asymmetric" && position != "align_corners" && position != "half_pixel")
-        return;
-    } else {
-      return;
-    }
-    const Dims from = net_.tensor(net_.input(id, 0)).dims, to = net_.tensor(net_.result(id)).dims;
-    if (from.size() != 4 || from[0] != to[0] || from[1] != to[1]) return;
-    if (to[2] % from[2] != 0 || to[3] % from[3] != 0) return;
-    std::vector<ir::NamedValue> attributes = {
-        {"scales", ir::Value::ints({1, 1, to[2] / from[2], to[3] / from[3]})}};
-    if (mode == "linear") {
-      attributes.emplace_back("mode", std::string(mode));
-      attributes.emplace_back("coordinate_transformation_mode", std::string(position));
+    const auto scales = whole_scales(id);
+    if (!scales || !resizes_in_blocks(id)) return;
+    std::vector<ir::NamedValue> attributes = {{"scales", ir::Value::ints(*scales)}};
+    if (net_.attribute_text(id, "mode", "nearest") == "linear") {
+      attributes.emplace_back("mode", std::string("linear"));
+      attributes.emplace_back("coordinate_transformation_mode", std::string(position_of(id)));
     }
     const std::int64_t channels = before->channels;
     const NodeId made = net_.add(kNchwc, "Upsample", {net_.input(id, 0)}, {}, net_.node(id).source,

@@ -31,6 +31,10 @@ class Model : public testing::Net {
     constant(name, {static_cast<std::int64_t>(numbers.size())}, ir::Dtype::I64).small_value =
         ir::Value(ir::List(numbers.begin(), numbers.end()));
   }
+  void reals(const std::string& name, const std::vector<double>& numbers) {
+    constant(name, {static_cast<std::int64_t>(numbers.size())}).small_value =
+        ir::Value(ir::List(numbers.begin(), numbers.end()));
+  }
   void index(const std::string& name, std::int64_t number) {
     constant(name, {}, ir::Dtype::I64).small_value = ir::Value(ir::List{ir::Value(number)});
   }
@@ -450,6 +454,51 @@ TEST(OnnxRuntimeRules, SizesThatDoNotFitEachOtherAreRefused) {
   EXPECT_EQ(split(2, 3), "Split");
   EXPECT_THAT(split(2, 2), HasSubstr("cannot tell the size"));
   EXPECT_THAT(split(6, -1), HasSubstr("cannot tell the size"));
+}
+
+TEST(OnnxRuntimeRules, AResizeByScalesRoundsIn32Bits) {
+  Model model;
+  model.feed("x", {1, 1, 20, 10});
+  model.reals("scales", {1, 1, static_cast<double>(1.3F), static_cast<double>(0.7F)});
+  model.node("Resize", {"x", "", "scales"}, {"y"}).attributes = {{"mode", "nearest"}};
+  model.output("y");
+  EXPECT_THAT(key(model, 0), HasSubstr("->(f32[1,1,26,7])"));
+}
+
+/// A convolution, whose 16 channels fill blocks, of 8x8 places and a Resize of version 10 behind
+/// it.
+Model early_resize(const std::string& mode, double scale) {
+  Model model;
+  model.graph.opsets[""] = 10;
+  model.feed("x", {1, 3, 8, 8});
+  model.conv("x", "c", {16, 3, 1, 1});
+  model.reals("scales", {1, 1, scale, scale});
+  model.node("Resize", {"c", "scales"}, {"y"}).attributes = {{"mode", mode}};
+  model.output("y");
+  return model;
+}
+
+TEST(OnnxRuntimeRules, AnEarlyResizeStaysInBlocksByWholeScales) {
+  EXPECT_EQ(ops(early_resize("nearest", 2)), "nchwc:Conv nchwc:Upsample nchwc:ReorderOutput");
+  EXPECT_THAT(key(early_resize("nearest", 2), 1), HasSubstr("scales=[1,1,2,2]"));
+  EXPECT_EQ(ops(early_resize("linear", 2)), "nchwc:Conv nchwc:Upsample nchwc:ReorderOutput");
+  EXPECT_EQ(ops(early_resize("nearest", 1.05)), "nchwc:Conv nchwc:ReorderOutput Resize");
+}
+
+TEST(OnnxRuntimeRules, AResizeToAndFromNothingIsNotInBlocks) {
+  Model model;
+  model.feed("x", {1, 3, 8, 8});
+  model.conv("x", "c", {16, 3, 1, 1});
+  model.ints("none", {1, 16, 0, 8});
+  model.ints("some", {1, 16, 8, 8});
+  const auto resize = [&](const std::string& from, const std::string& size, const std::string& to) {
+    model.node("Resize", {from, "", "", size}, {to}, to).attributes = {
+        {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}};
+  };
+  resize("c", "none", "empty");
+  resize("empty", "some", "y");
+  model.output("y");
+  EXPECT_EQ(ops(model), "nchwc:Conv nchwc:ReorderOutput Resize Resize");
 }
 
 TEST(OnnxRuntimeRules, AProductOfTheModelsOwnMayLackOperands) {

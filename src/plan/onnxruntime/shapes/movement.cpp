@@ -291,8 +291,9 @@ bool resize(Net& net, NodeId id) {
     const auto scales = reals(net, net.input(id, old ? 1 : 2));
     if (!scales || static_cast<int>(scales->size()) != dims.size()) return false;
     for (int i = 0; i < dims.size(); ++i) {
-      const double size =
-          std::floor(static_cast<double>(dims[i]) * (*scales)[static_cast<std::size_t>(i)]);
+      // As the runtime does, in 32 bits: 10 times 0.7 is 7 there, and less in 64.
+      const double size = std::floor(static_cast<float>(dims[i]) *
+                                     static_cast<float>((*scales)[static_cast<std::size_t>(i)]));
       if (!(size >= 0 && size <= static_cast<double>(kMaxDim))) return false;
       dims[i] = static_cast<std::int64_t>(size);
     }
