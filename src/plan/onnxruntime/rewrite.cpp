@@ -70,18 +70,28 @@ bool fuse_div_mul(Net& net, NodeId id) {
   return true;
 }
 
-// relu_clip_fusion.cc
+// relu_clip_fusion.cc: a bound below 0, or none, is raised to 0
 bool fuse_relu_clip(Net& net, NodeId id) {
   const NodeId next = net.only_reader(id);
-  if (!net.is(next, "Clip")) return false;
-  if (net.input(next, 1) != kNone) {
-    const auto low = net.number(net.input(next, 1));
-    if (!low) return false;
-    if (*low < 0) return false;  // the bound is raised to 0, which keeps one kernel all the same
-  } else {
+  if (!net.is(next, "Clip") || net.input(next, 0) != net.result(id) ||
+      net.tensor(net.result(id)).dtype != ir::Dtype::F32)
     return false;
+  constexpr std::int64_t kBoundsAsOperands = 11;
+  const bool operand = net.opset() >= kBoundsAsOperands;
+  const double lowest = std::numeric_limits<float>::lowest();
+  std::optional<double> low = lowest;
+  if (!operand) low = net.attribute_real(next, "min", lowest);
+  if (operand && net.input(next, 1) != kNone) low = net.number(net.input(next, 1));
+  if (!low || !net.bypass(id)) return false;
+  if (*low >= 0) return true;
+  if (!operand) {
+    net.set_attribute(next, "min", ir::Value(0.0));
+    return true;
   }
-  return net.bypass(id);
+  const TensorId zero = net.add_constant(ir::Dtype::F32, Dims());
+  net.set_value(zero, ir::List{ir::Value(0.0)});
+  net.set_input(next, 1, zero);
+  return true;
 }
 
 struct PerChannel {

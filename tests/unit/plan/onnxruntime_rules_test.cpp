@@ -519,6 +519,33 @@ TEST(OnnxRuntimeRules, AProductOfTheModelsOwnMayLackOperands) {
   EXPECT_EQ(product({"q", "w", "s", "ws", "z"}), "microsoft:DynamicQuantizeMatMul");
 }
 
+TEST(OnnxRuntimeRules, AClipTakesTheReluBeforeIt) {
+  const auto clipped = [](std::int64_t opset, const Words& bounds,
+                          const std::vector<ir::NamedValue>& attributes) {
+    Model model;
+    model.graph.opsets[""] = opset;
+    model.feed("x", {2, 8});
+    model.number("-1", -1);
+    model.number("1", 1);
+    model.number("6", 6);
+    model.node("Relu", {"x"}, {"r"});
+    Words inputs = {"r"};
+    inputs.insert(inputs.end(), bounds.begin(), bounds.end());
+    model.node("Clip", inputs, {"y"}).attributes = attributes;
+    model.output("y");
+    return ops(model) + ": " + key(model, 0);
+  };
+  const std::string of_three = "Clip: Clip{}(f32[2,8],f32c[],f32c[])->(f32[2,8])";
+  for (const Words& bounds : {Words{"1", "6"}, Words{"-1", "6"}, Words{"", "6"}})
+    EXPECT_EQ(clipped(12, bounds, {}), of_three);
+  const std::string of_two = "Clip: Clip{}(f32[2,8],f32c[])->(f32[2,8])";
+  for (const Words& bounds : {Words{}, Words{"-1"}}) EXPECT_EQ(clipped(12, bounds, {}), of_two);
+  const std::string of_one = "Clip: Clip{}(f32[2,8])->(f32[2,8])";
+  EXPECT_EQ(clipped(6, {}, {{"min", -1.0}, {"max", 6.0}}), of_one);
+  EXPECT_EQ(clipped(6, {}, {{"min", 1.0}}), of_one);
+  EXPECT_EQ(clipped(6, {}, {{"max", 6.0}}), of_one);
+}
+
 TEST(OnnxRuntimeRules, APartThatIsQuantisedTwiceGivesResultsInTurn) {
   Model model;
   model.sized("x", {4, 6}, ir::Dtype::U8);
