@@ -55,6 +55,24 @@ Status check_node(const ir::Node& node) {
       named ? "its first result" : "any result");
 }
 
+/// On x86-64 few of the runtime's kernels take half precision: the other nodes get casts around
+/// them, which change the plan.
+Status check_type(const Net& net, NodeId id) {
+  if (net.is(id, "Cast")) return {};
+  const Node& node = net.node(id);
+  for (const Ids* list : {&node.inputs, &node.outputs}) {
+    for (const TensorId one : *list) {
+      const ir::Dtype dtype = net.tensor(one).dtype;
+      if (dtype != ir::Dtype::F16 && dtype != ir::Dtype::BF16) continue;
+      return fail(Code::Refused,
+                  "the node '{}' ({}) computes in {}, for which the runtime inserts casts; ask the "
+                  "runtime for the plan: --plan runtime",
+                  base::printable(node.source->name), base::printable(node.op), ir::name(dtype));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<Dims> Dims::of(std::span<const std::int64_t> numbers) {
@@ -117,6 +135,7 @@ Result<Net> Net::from(const ir::Graph& graph) {
     const NodeId id = net.size() - 1;
     net.attach(id);
     OPLAT_CHECK(net.infer(id));
+    OPLAT_CHECK(check_type(net, id));
     net.fold(id);
   }
   return net;

@@ -546,6 +546,19 @@ TEST(OnnxRuntimeRules, AClipTakesTheReluBeforeIt) {
   EXPECT_EQ(clipped(6, {}, {{"max", 6.0}}), of_one);
 }
 
+TEST(OnnxRuntimeRules, HalfPrecisionIsRefused) {
+  Model model;
+  model.sized("x", {2, 8}, ir::Dtype::F16);
+  model.input("x");
+  model.node("Cast", {"x"}, {"c"}).attributes = {{"to", 1}};
+  model.node("Exp", {"c"}, {"y"});
+  model.output("y");
+  EXPECT_EQ(ops(model), "Cast Exp");
+  model.node("Exp", {"x"}, {"h"}, "in halves");
+  EXPECT_THAT(ops(model), HasSubstr("the node 'in halves' (Exp) computes in f16, for which the "
+                                    "runtime inserts casts; ask the runtime for the plan"));
+}
+
 TEST(OnnxRuntimeRules, APartThatIsQuantisedTwiceGivesResultsInTurn) {
   Model model;
   model.sized("x", {4, 6}, ir::Dtype::U8);
