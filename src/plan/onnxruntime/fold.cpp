@@ -21,9 +21,16 @@ constexpr std::int64_t kMaxReals = 16;
 constexpr std::array<std::string_view, 5> kDrawn = {
     "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial"};
 
+/// Whether a whole number is not a rounded one.
+bool is_exact(double number) {
+  constexpr double kMax = 9007199254740992;  // 2^53
+  return std::fabs(number) < kMax;
+}
+
 /// Flat numbers of a tensor: either whole ones or reals.
 struct Numbers {
   bool real = false;
+  bool exact = true;  ///< false: one of them is not known
   Ints whole = {};
   std::vector<double> reals = {};
   [[nodiscard]] std::size_t size() const { return real ? reals.size() : whole.size(); }
@@ -34,8 +41,8 @@ struct Numbers {
     if (real) {
       reals.push_back(static_cast<double>(static_cast<float>(number)));
     } else {
-      constexpr double kMax = 9e18;  // within 63 bits
-      whole.push_back(std::fabs(number) < kMax ? static_cast<std::int64_t>(number) : 0);
+      exact = exact && is_exact(number);
+      whole.push_back(is_exact(number) ? static_cast<std::int64_t>(number) : 0);
     }
   }
   void take(const Numbers& from, std::size_t i) {
@@ -107,6 +114,7 @@ std::optional<Numbers> fold_each(
       const Dims& dims = net.tensor(net.node(id).inputs[k]).dims;
       arguments[k] =
           operands[k].at(broadcast_index(static_cast<std::size_t>(i), result.dims, dims));
+      if (!operands[k].real && !is_exact(arguments[k])) return std::nullopt;
     }
     out.push(function(arguments));
   }
@@ -397,7 +405,8 @@ void Net::fold(NodeId id) {
     order_.clear();
   }
   const std::int64_t elements = tensor(outputs[0]).dims.elements();
-  if (numbers && outputs.size() == 1 && (!numbers->real || elements <= kMaxReals) &&
+  if (numbers && numbers->exact && outputs.size() == 1 &&
+      (!numbers->real || elements <= kMaxReals) &&
       (static_cast<std::int64_t>(numbers->size()) == elements || numbers->size() == 1))
     set_value(outputs[0], list_of(*numbers));
   detach(id);

@@ -559,6 +559,26 @@ TEST(OnnxRuntimeRules, HalfPrecisionIsRefused) {
                                     "runtime inserts casts; ask the runtime for the plan"));
 }
 
+TEST(OnnxRuntimeRules, WholeNumbersThatAreRoundedAreNotKnown) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  const auto sliced = [&](const std::string& op, const Words& of) {
+    Model model;
+    model.feed("x", {7});
+    model.ints("0", {0});
+    model.ints("5", {5});
+    model.ints("max", {kMax});
+    model.node(op, of, {"end"}).attributes = {{"axis", 0}};
+    model.node("Slice", {"x", "0", "end"}, {"s"});
+    model.node("Exp", {"s"}, {"y"});
+    model.output("y");
+    return ops(model);
+  };
+  EXPECT_EQ(sliced("Concat", {"max"}), "Exp") << "the whole of it";
+  EXPECT_EQ(sliced("Max", {"5", "0"}), "Slice Exp");
+  for (const char* op : {"Add", "Max"})
+    EXPECT_THAT(sliced(op, {"max", "0"}), HasSubstr("(Slice): the rules cannot tell the size"));
+}
+
 TEST(OnnxRuntimeRules, APartThatIsQuantisedTwiceGivesResultsInTurn) {
   Model model;
   model.sized("x", {4, 6}, ir::Dtype::U8);
