@@ -559,6 +559,25 @@ TEST(OnnxRuntimeRules, HalfPrecisionIsRefused) {
                                     "runtime inserts casts; ask the runtime for the plan"));
 }
 
+TEST(OnnxRuntimeRules, AQuantisationNamesItsType) {
+  const auto quantised = [](const std::string& op, std::int64_t number) {
+    Model model;
+    model.graph.opsets[""] = 23;
+    model.sized("x", {2, 8}, op == "QuantizeLinear" ? ir::Dtype::F32 : ir::Dtype::U8);
+    model.input("x");
+    model.number("s", 0.5);
+    model.node(op, {"x", "s"}, {"y"}).attributes = {{"output_dtype", number}};
+    model.output("y");
+    return key(model, 0);
+  };
+  EXPECT_THAT(quantised("QuantizeLinear", 0), HasSubstr("->(u8[2,8])"));
+  EXPECT_THAT(quantised("QuantizeLinear", 3), HasSubstr("->(i8[2,8])"));
+  EXPECT_THAT(quantised("QuantizeLinear", 5), HasSubstr("->(i16[2,8])"));
+  EXPECT_THAT(quantised("QuantizeLinear", 99), HasSubstr("cannot tell the size"));
+  EXPECT_THAT(quantised("DequantizeLinear", 1), HasSubstr("->(f32[2,8])"));
+  EXPECT_THAT(quantised("DequantizeLinear", 99), HasSubstr("cannot tell the size"));
+}
+
 TEST(OnnxRuntimeRules, WholeNumbersThatAreRoundedAreNotKnown) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   const auto sliced = [&](const std::string& op, const Words& of) {

@@ -108,17 +108,25 @@ bool normalised(Net& net, NodeId id) {
   return net.node(id).outputs.size() == 1;
 }
 
+/// A type that the node may name, else `otherwise`.
+std::optional<ir::Dtype> output_dtype(const Net& net, NodeId id, ir::Dtype otherwise) {
+  const std::int64_t number = net.attribute_int(id, "output_dtype", 0);
+  return number == 0 ? otherwise : dtype_numbered(number);
+}
+
 bool quantise(Net& net, NodeId id) {
   if (!has(net, id, 1)) return false;
-  set(net, id, 0, has(net, id, 2) ? operand(net, id, 2).dtype : ir::Dtype::U8,
-      operand(net, id, 0).dims);
-  return true;
+  const auto dtype =
+      has(net, id, 2) ? operand(net, id, 2).dtype : output_dtype(net, id, ir::Dtype::U8);
+  if (dtype) set(net, id, 0, *dtype, operand(net, id, 0).dims);
+  return dtype.has_value();
 }
 
 bool dequantise(Net& net, NodeId id) {
   if (!has(net, id, 1)) return false;
-  set(net, id, 0, operand(net, id, 1).dtype, operand(net, id, 0).dims);
-  return true;
+  const auto dtype = output_dtype(net, id, operand(net, id, 1).dtype);
+  if (dtype) set(net, id, 0, *dtype, operand(net, id, 0).dims);
+  return dtype.has_value();
 }
 
 bool dynamic_quantise(Net& net, NodeId id) {
