@@ -64,8 +64,9 @@ tl::expected<std::int64_t, std::string> rewrite_batch(wire::Model& model,
 /// The first input and dimension that is a batch by its name: one that leads its input, one that is
 /// called so in full, or the second one of what a recurrent operator reads.
 std::optional<std::pair<int, int>> batch_dimension(const wire::Model& model);
-/// Whether the open dimensions that --batch would set are plainly the batch: each leads its input
-/// and has a batch's name or none, or has the name of one that does. The model stays as it is.
+/// Whether the open dimensions with a batch's name, else the leading ones, are plainly the batch:
+/// each leads its input and has a batch's name or none, or has the name of one that does. The model
+/// stays as it is.
 bool leaves_batch_open(wire::Model& model);
 Result<std::vector<InputInfo>> input_infos(const wire::Model& model, const std::string& file);
 Result<ir::Graph> build_graph(const wire::Model& model, const std::string& file);

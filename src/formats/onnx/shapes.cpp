@@ -87,24 +87,78 @@ struct BatchDimension {
   wire::Dimension* dim = nullptr;
 };
 
-/// Open dimensions with a batch's name, else the leading open dimension of each input.
-std::vector<BatchDimension> open_batch(const std::vector<wire::ValueInfo*>& inputs) {
+/// Whether the name says batch in so many words: N and B are also numbers of points and of boxes.
+bool is_called_batch(std::string name) {
+  if (!batch_name(name)) return false;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+  return name.find("batch") != std::string::npos;
+}
+
+/// What says that a dimension behind the first is the batch.
+struct BatchSigns {
+  std::set<std::string> leading;    ///< names that some input begins with
+  std::set<std::string> recurrent;  ///< inputs that have time first and the batch second
+
+  [[nodiscard]] bool have(const BatchDimension& one) const {
+    const std::string& name = one.dim->dim_param();
+    return is_called_batch(name) || leading.contains(name) ||
+           (one.index == 1 && recurrent.contains(one.input));
+  }
+};
+
+/// The inputs that a recurrent operator reads as its data.
+std::set<std::string> recurrent_inputs(const wire::Graph& graph) {
+  std::set<std::string> names;
+  for (const wire::Node& node : graph.node()) {
+    const bool recurrent =
+        node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN";
+    if (recurrent && node.input_size() > 0) names.insert(node.input(0));
+  }
+  return names;
+}
+
+/// Of the model as it is before any --shape, which takes names away.
+BatchSigns batch_signs(const wire::Graph& graph, const std::vector<wire::ValueInfo*>& inputs) {
+  BatchSigns signs{{}, recurrent_inputs(graph)};
+  for (const wire::ValueInfo* input : inputs) {
+    const wire::TensorShape& shape = input->type().tensor_type().shape();
+    if (shape.dim_size() > 0 && open(shape.dim(0))) signs.leading.insert(shape.dim(0).dim_param());
+  }
+  return signs;
+}
+
+/// Open dimensions, of which `takes` says which count.
+template <class Takes>
+std::vector<BatchDimension> open_dimensions(const std::vector<wire::ValueInfo*>& inputs,
+                                            const Takes& takes) {
   std::vector<BatchDimension> found;
-  for (const bool by_name : {true, false}) {
-    for (wire::ValueInfo* input : inputs) {
-      // An input of unknown rank stays one: an empty shape would make it a scalar.
-      if (!input->type().tensor_type().has_shape()) continue;
-      wire::TensorShape& shape = *input->mutable_type()->mutable_tensor_type()->mutable_shape();
-      const int last = by_name ? shape.dim_size() : std::min(1, shape.dim_size());
-      for (int i = 0; i < last; ++i) {
-        wire::Dimension& dim = *shape.mutable_dim(i);
-        if (open(dim) && (!by_name || batch_name(dim.dim_param())))
-          found.push_back({input->name(), i, &dim});
-      }
+  for (wire::ValueInfo* input : inputs) {
+    // An input of unknown rank stays one: an empty shape would make it a scalar.
+    if (!input->type().tensor_type().has_shape()) continue;
+    wire::TensorShape& shape = *input->mutable_type()->mutable_tensor_type()->mutable_shape();
+    for (int i = 0; i < shape.dim_size(); ++i) {
+      const BatchDimension one{input->name(), i, shape.mutable_dim(i)};
+      if (open(*one.dim) && takes(one)) found.push_back(one);
     }
-    if (!found.empty()) break;
   }
   return found;
+}
+
+/// Whether its name is customary for a batch, wherever it is.
+bool has_batch_name(const BatchDimension& one) { return batch_name(one.dim->dim_param()); }
+
+/// Whether it comes first in its input.
+bool is_leading(const BatchDimension& one) { return one.index == 0; }
+
+/// Open dimensions that are the batch by name and place, else the leading open dimension of each
+/// input.
+std::vector<BatchDimension> open_batch(const std::vector<wire::ValueInfo*>& inputs,
+                                       const BatchSigns& signs) {
+  const auto named = open_dimensions(inputs, [&](const BatchDimension& one) {
+    return has_batch_name(one) && (is_leading(one) || signs.have(one));
+  });
+  return named.empty() ? open_dimensions(inputs, is_leading) : named;
 }
 
 /// Whether inputs without open dimensions have this batch. One input that happens to begin with the
@@ -126,37 +180,6 @@ bool begin_with(const std::vector<wire::ValueInfo*>& inputs, std::int64_t batch)
   return any_of_many ? all : any;
 }
 
-/// Sets the batch in open dimensions, else in those that the model fixes: what it fixed is the
-/// result. `asked` are the dimensions that were open before any --shape.
-Result<std::optional<std::int64_t>> apply_batch(wire::Model& model,
-                                                std::vector<wire::ValueInfo*>& inputs,
-                                                const std::vector<BatchDimension>& asked,
-                                                std::int64_t batch, Dimensions& symbols,
-                                                const std::string& file) {
-  const std::optional<std::int64_t> nothing_rewritten;
-  const std::vector<BatchDimension> still_open = open_batch(inputs);
-  for (const BatchDimension& one : still_open) {
-    if (!one.dim->dim_param().empty())
-      OPLAT_CHECK(symbols.set(one.dim->dim_param(), batch, one.input));
-    one.dim->set_dim_value(batch);
-  }
-  if (!still_open.empty()) return nothing_rewritten;
-  const auto is_set = [&](const BatchDimension& one) { return one.dim->dim_value() == batch; };
-  if (!asked.empty() && std::all_of(asked.begin(), asked.end(), is_set)) return nothing_rewritten;
-  if (begin_with(inputs, batch)) return nothing_rewritten;
-  const auto rewritten = rewrite_batch(model, inputs, batch);
-  if (rewritten) return std::optional(*rewritten);
-  std::vector<std::string> found;
-  for (const wire::ValueInfo* input : inputs)
-    found.push_back(base::printable(input->name()) +
-                    shape_text(input->type().tensor_type().shape()));
-  return fail(
-      Code::Usage,
-      "{}: --batch {} cannot be set: the model fixes its batch ({}), and {}; export it with "
-      "an open batch dimension, or give --shape for an input with open dimensions",
-      file, batch, base::join(found, ", "), rewritten.error());
-}
-
 Status bind_everywhere(wire::Graph& graph, const Dimensions& symbols) {
   const auto one = [&](wire::ValueInfo& info) -> Status {
     if (!info.type().tensor_type().has_shape()) return {};
@@ -174,28 +197,45 @@ Status bind_everywhere(wire::Graph& graph, const Dimensions& symbols) {
   return {};
 }
 
-}  // namespace
+/// Where a model names its batch.
+struct NamedBatch {
+  BatchSigns signs;
+  std::vector<BatchDimension> dims;  ///< that were open before any --shape
+};
 
-namespace {
-
-/// Whether the name says batch in so many words: N and B are also numbers of points and of boxes.
-bool is_called_batch(std::string name) {
-  if (!batch_name(name)) return false;
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
-  return name.find("batch") != std::string::npos;
-}
-
-/// The inputs that a recurrent operator reads as its data, which have time first and the batch
-/// second.
-std::set<std::string> recurrent_inputs(const wire::Graph& graph) {
-  std::set<std::string> names;
-  for (const wire::Node& node : graph.node()) {
-    const bool recurrent =
-        node.op_type() == "LSTM" || node.op_type() == "GRU" || node.op_type() == "RNN";
-    if (recurrent && node.input_size() > 0) names.insert(node.input(0));
+/// Sets the batch in open dimensions, else in those that the model fixes: what it fixed is the
+/// result.
+Result<std::optional<std::int64_t>> apply_batch(wire::Model& model,
+                                                std::vector<wire::ValueInfo*>& inputs,
+                                                const NamedBatch& named, std::int64_t batch,
+                                                Dimensions& symbols, const std::string& file) {
+  const std::optional<std::int64_t> nothing_rewritten;
+  const std::vector<BatchDimension> still_open = open_batch(inputs, named.signs);
+  for (const BatchDimension& one : still_open) {
+    if (!one.dim->dim_param().empty())
+      OPLAT_CHECK(symbols.set(one.dim->dim_param(), batch, one.input));
+    one.dim->set_dim_value(batch);
   }
-  return names;
+  if (!still_open.empty()) return nothing_rewritten;
+  // The caller refuses what is open yet, with the sizes that the model has now.
+  OPLAT_CHECK(bind_everywhere(*model.mutable_graph(), symbols));
+  const auto all = [](const BatchDimension&) { return true; };
+  if (!open_dimensions(inputs, all).empty()) return nothing_rewritten;
+  const std::vector<BatchDimension>& asked = named.dims;
+  const auto is_set = [&](const BatchDimension& one) { return one.dim->dim_value() == batch; };
+  if (!asked.empty() && std::all_of(asked.begin(), asked.end(), is_set)) return nothing_rewritten;
+  if (begin_with(inputs, batch)) return nothing_rewritten;
+  const auto rewritten = rewrite_batch(model, inputs, batch);
+  if (rewritten) return std::optional(*rewritten);
+  std::vector<std::string> found;
+  for (const wire::ValueInfo* input : inputs)
+    found.push_back(base::printable(input->name()) +
+                    shape_text(input->type().tensor_type().shape()));
+  return fail(
+      Code::Usage,
+      "{}: --batch {} cannot be set: the model fixes its batch ({}), and {}; export it with "
+      "an open batch dimension, or give --shape for an input with open dimensions",
+      file, batch, base::join(found, ", "), rewritten.error());
 }
 
 }  // namespace
@@ -218,7 +258,9 @@ std::optional<std::pair<int, int>> batch_dimension(const wire::Model& model) {
 }
 
 bool leaves_batch_open(wire::Model& model) {
-  const std::vector<BatchDimension> found = open_batch(fed_inputs(*model.mutable_graph()));
+  const std::vector<wire::ValueInfo*> inputs = fed_inputs(*model.mutable_graph());
+  std::vector<BatchDimension> found = open_dimensions(inputs, has_batch_name);
+  if (found.empty()) found = open_dimensions(inputs, is_leading);
   std::set<std::string> leading;
   for (const BatchDimension& one : found) {
     if (one.index == 0) leading.insert(one.dim->dim_param());
@@ -261,7 +303,8 @@ Result<std::optional<std::int64_t>> specialise_inputs(wire::Model& model, const 
   std::vector<std::string> names;
   for (const wire::ValueInfo* input : inputs) names.push_back(input->name());
   OPLAT_CHECK(input_infos(model, file));
-  const std::vector<BatchDimension> asked = open_batch(inputs);
+  NamedBatch named{batch_signs(graph, inputs), {}};
+  named.dims = open_batch(inputs, named.signs);
   Dimensions symbols(file);
   for (const auto& [name, dims] : options.shapes) {
     const auto at = std::find(names.begin(), names.end(), name);
@@ -273,7 +316,7 @@ Result<std::optional<std::int64_t>> specialise_inputs(wire::Model& model, const 
         apply_shape(*inputs[static_cast<std::size_t>(at - names.begin())], dims, symbols, file));
   }
   if (options.batch) {
-    OPLAT_TRY(rewritten, apply_batch(model, inputs, asked, *options.batch, symbols, file));
+    OPLAT_TRY(rewritten, apply_batch(model, inputs, named, *options.batch, symbols, file));
     fixed_batch = rewritten;
   }
   OPLAT_CHECK(bind_everywhere(graph, symbols));

@@ -205,6 +205,28 @@ TEST(Batch, GoesToDimensionsOfThatName) {
   EXPECT_EQ(specialised(model_with({{"a", {"N", "3"}}}), {.shapes = {}, .batch = 8}), "a[8,3]");
 }
 
+TEST(Batch, IsNotANumberOfPointsOrBoxes) {
+  // N, B and BS behind the first dimension are the batch where something else says so.
+  for (const std::string name : {"N", "B", "BS"}) {
+    const wire::Model points = model_with({{"x", {"1", "3", name}}});
+    expect_usage(points, {.shapes = {}, .batch = 4},
+                 {"input 'x' has open dimensions: [1, 3, " + name + "]", "--shape x=1x3x"});
+    EXPECT_EQ(specialised(points, {.shapes = {{"x", {1, 3, 500}}}, .batch = 4}), "x[4,3,500]");
+    expect_usage(model_with({{"a", {"?", "3"}}, {"x", {"1", name, "3"}}}),
+                 {.shapes = {}, .batch = 4},
+                 {"input 'x' has open dimensions: [1, " + name + ", 3]"});
+    EXPECT_EQ(specialised(model_with({{"a", {name, "3"}}, {"b", {"2", name}}}),
+                          {.shapes = {}, .batch = 4}),
+              "a[4,3] b[2,4]")
+        << "it leads another input";
+    EXPECT_EQ(specialised(model_with({{"a", {name, "3"}}, {"b", {"2", name}}}),
+                          {.shapes = {{"a", {4, 3}}}, .batch = 4}),
+              "a[4,3] b[2,4]");
+    expect_usage(model_with({{"a", {name, "3"}}, {"b", {"2", name}}}),
+                 {.shapes = {{"a", {2, 3}}}, .batch = 4}, {"'" + name + "'"});
+  }
+}
+
 TEST(Batch, ElseToTheLeadingOpenDimension) {
   EXPECT_EQ(specialised(model_with({{"a", {"?", "3"}}, {"b", {"?"}}}), {.shapes = {}, .batch = 8}),
             "a[8,3] b[8]");
@@ -350,6 +372,8 @@ TEST(Batch, IsSecondWhereARecurrentOperatorReadsTimeFirst) {
   add_node(*model.mutable_graph(), "LSTM", {"x", "w"}, {"y"});
   add_output(model, "y", {"T"});
   EXPECT_EQ(batch_of(model, {.shapes = {{"x", {5, 4, 8}}}, .batch = {}}), 4);
+  EXPECT_EQ(specialised(model, {.shapes = {{"x", {5, 4, 8}}}, .batch = 4}), "x[5,4,8] w[1,32,8]");
+  expect_usage(model, {.shapes = {}, .batch = 4}, {"input 'x' has open dimensions: [T, 4, 8]"});
 }
 
 TEST(Batch, GoesWithShapes) {
