@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "base/lfs.hpp"
@@ -203,14 +204,21 @@ Status check_own_data(const wire::Model& model, const std::string& file) {
   return status;
 }
 
-std::vector<std::string> external_files(const wire::Model& model) {
+Result<std::vector<std::string>> external_files(const wire::Model& model, const std::string& file) {
+  constexpr std::size_t kMaxFiles = std::size_t{1} << 16U;
   std::vector<std::string> names;
+  std::unordered_set<std::string> known;
   each_tensor(model.graph(), [&](const wire::Tensor& tensor) {
-    if (tensor.data_location() != kExternal) return;
-    std::string location = entry(tensor, "location");
-    if (std::find(names.begin(), names.end(), location) == names.end())
-      names.push_back(std::move(location));
+    if (tensor.data_location() != kExternal || known.size() > kMaxFiles) return;
+    const auto [location, is_new] = known.insert(entry(tensor, "location"));
+    if (is_new) names.push_back(*location);
   });
+  if (names.size() > kMaxFiles)
+    return fail(
+        Code::Input,
+        "{}: keeps its data in more than {} files; save them in one, as onnx.save_model does "
+        "with all_tensors_to_one_file=True",
+        file, kMaxFiles);
   return names;
 }
 
@@ -265,7 +273,8 @@ std::int64_t external_bytes(const wire::Model& model) {
 Result<KeptData> take_in_external_data(wire::Model& model, const base::Source& source,
                                        const fs::path& folder) {
   Files files;
-  for (const std::string& name : external_files(model)) {
+  OPLAT_TRY(names, external_files(model, source.name()));
+  for (const std::string& name : names) {
     OPLAT_TRY(path, data_path(source, name, folder));
     std::error_code error;
     const auto size = fs::file_size(path, error);

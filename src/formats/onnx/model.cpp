@@ -172,7 +172,9 @@ Result<Model> Model::load(const base::Source& source, const std::filesystem::pat
 bool Model::is_self_contained() const {
   bool sparse = false;
   each_sparse(impl_->model.graph(), [&](const wire::SparseTensor&) { sparse = true; });
-  return !sparse && external_files(impl_->model).empty();
+  if (sparse) return false;
+  const auto files = external_files(impl_->model, impl_->name);
+  return files && files->empty();
 }
 
 Result<Model> Model::load_structure(const base::Source& source, Left left) {

@@ -45,8 +45,9 @@ wire::Tensor dense_form(const wire::SparseTensor& sparse);
 /// Calls visit(SparseTensor) for every sparse tensor of a graph, bodies included.
 void each_sparse(const wire::Graph& graph,
                  const std::function<void(const wire::SparseTensor&)>& visit);
-/// File names of external data, in order of first mention.
-std::vector<std::string> external_files(const wire::Model& model);
+/// File names of external data, in order of first mention. Code::Input where they are so many that
+/// only a crafted model has them. `file`: for messages.
+Result<std::vector<std::string>> external_files(const wire::Model& model, const std::string& file);
 /// Copies external data into the model, or notes where large ones lie; checks offsets and lengths
 /// against the files. `folder`: of the files; empty: that of the model, whose names are not
 /// trusted.

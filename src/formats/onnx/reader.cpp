@@ -59,7 +59,7 @@ class OnnxReader final : public FormatReader {
 
   Result<std::vector<std::string>> siblings(const base::Source& source) const override {
     OPLAT_TRY(model, parse_model(source));
-    return external_files(model);
+    return external_files(model, source.name());
   }
 
   std::unique_ptr<SiblingScan> scan_siblings() const override { return scan_external_data(); }

@@ -184,6 +184,26 @@ TEST_F(ExternalData, OfManyTensorsMayShareButNotMultiply) {
   EXPECT_EQ(value.error().code, Code::Input);
 }
 
+TEST_F(ExternalData, MayLieInManyFilesButNotInAnyNumber) {
+  wire::Model model = small_model();
+  constexpr std::size_t kMaxFiles = std::size_t{1} << 16U;
+  for (std::size_t i = 0; i < kMaxFiles; ++i)
+    add_external(model, "e", {2}, {std::to_string(i), "", ""});
+  const auto names = [&] {
+    return reader().siblings(base::Source::from_bytes("net.onnx", model.SerializeAsString()));
+  };
+  const auto all = names();
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(all->size(), kMaxFiles);
+  EXPECT_EQ(all->back(), "65535");
+  add_external(model, "e", {2}, {"more", "", ""});
+  const auto refused = names();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::Input);
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("net.onnx: keeps its data in more than 65536 files; save them in one"));
+}
+
 TEST_F(ExternalData, OfABodysTensorsIsTakenInToo) {
   wire::Model model = nested_model(1);
   wire::Graph& body = *model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
