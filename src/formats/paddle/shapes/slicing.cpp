@@ -55,8 +55,8 @@ Result<Part> part_of(const Call& call, std::int64_t start, std::int64_t end, std
                     : std::clamp<std::int64_t>(counted, -1, length - 1);
   };
   const std::int64_t first = settle(start);
-  // Counted from the end it would be the last; here it is before the first.
-  const std::int64_t last = step < 0 && end == -1 ? length - 1 : settle(end);
+  // Backwards -1 is not the last, but what comes before the first.
+  const std::int64_t last = step < 0 && end == -1 ? -1 : settle(end);
   const std::int64_t way = step > 0 ? last - first : first - last;
   const std::int64_t size = std::abs(step);
   return Part{.first = first, .count = way <= 0 ? 0 : (way + size - 1) / size};
