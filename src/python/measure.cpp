@@ -266,15 +266,24 @@ Inspection inspect(const nb::object& model, const nb::kwargs& given_arguments) {
   return result;
 }
 
+void add_texts(Plan& plan, PythonEvents& events) {
+  plan.model.warnings = events.warnings;
+  plan.warnings = std::move(events.warnings);
+  plan.notes = std::move(events.notes);
+}
+
 Plan plan_by_rules(const ModelFile& file, const std::string& rules,
-                   const MeasuringArguments& arguments) {
-  PythonEvents events;
+                   const MeasuringArguments& arguments, PythonEvents& events) {
   const std::string name = "rules:" + rules;
   auto made = events.run([&]() -> Result<app::RulesPlan> {
     OPLAT_TRY(asked, app::rules_asked(name, arguments.runtime.precision));
+    OPLAT_TRY(of_machine, app::add_machine(asked));
     OPLAT_CHECK(app::check_model_file(file.path));
     OPLAT_TRY(read, app::read_rules_model(file.path, arguments.inputs.of_model.shapes));
-    return app::plan_model_by_rules(read, asked.set, asked.options);
+    OPLAT_TRY(derived, app::plan_model_by_rules(read, asked.set, asked.options));
+    for (const std::string& text : {app::not_compared_note(read, asked.set), of_machine})
+      if (!text.empty()) events.warn(text);
+    return std::move(derived);
   });
   return Plan(std::move(made.plan));
 }
@@ -294,18 +303,20 @@ Plan plan(const nb::object& model, const nb::kwargs& given_arguments) {
   if (is_asked == rules.has_value())
     raise({Code::Usage, "plan: give either runtime (or worker) or rules"});
   const ModelFile file = model_file(model);
-  if (rules) return plan_by_rules(file, *rules, arguments);
+  PythonEvents events(arguments.progress);
+  for (const std::string& said : file.warnings) events.warn(said);
+  if (rules) {
+    Plan result = plan_by_rules(file, *rules, arguments, events);
+    add_texts(result, events);
+    return result;
+  }
   app::RuntimePlanRequest request;
   request.model = file.path;
   request.inputs = arguments.inputs.of_model;
   request.runtime = arguments.runtime;
-  PythonEvents events(arguments.progress);
-  for (const std::string& said : file.warnings) events.warn(said);
   auto made = events.run([&] { return app::runtime_plan(request, events); }, CallLength::Long);
   Plan result(std::move(made));
-  result.model.warnings = events.warnings;
-  result.warnings = std::move(events.warnings);
-  result.notes = std::move(events.notes);
+  add_texts(result, events);
   return result;
 }
 

@@ -51,6 +51,16 @@ class PredictTest(unittest.TestCase):
         self.assertEqual(len(mismatches), 1, p.warnings)
         self.assertGreater(p.hi - p.lo, self.prediction.hi - self.prediction.lo)
 
+    def test_a_plan_by_rules(self):
+        done = command("plan", self.model, "--plan", "rules:onnxruntime", "--json")
+        if done.returncode == 6:
+            self.skipTest("the rules do not know this processor: " + done.stderr)
+        plan = oplat.plan(self.model, rules="onnxruntime")
+        self.assertEqual(plan.to_dict(), json.loads(done.stdout))
+        said = [line.split("warning: ", 1)[1] for line in done.stderr.splitlines() if "warning: " in line]
+        self.assertEqual(plan.warnings, said)
+        self.assertTrue(any("blocks of" in text for text in plan.warnings), plan.warnings)
+
     def test_level_widens_the_interval(self):
         wide = self.table.predict(self.model, level=0.99)
         self.assertEqual(wide.ms, self.prediction.ms)
