@@ -68,6 +68,7 @@ predict::RowFilter filter_of(const table::Device& device, const table::Setting& 
   rows.precision = setting.precision;
   rows.threads = setting.threads;
   rows.options = setting.options;
+  rows.exact_options = true;
   return rows;
 }
 

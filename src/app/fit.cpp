@@ -128,6 +128,7 @@ predict::RowFilter rows_of(const Session& session) {
   filter.threads = session.setting.threads;
   filter.build = session.setting.build;
   filter.options = session.setting.options;
+  filter.exact_options = true;
   return filter;
 }
 

@@ -105,6 +105,11 @@ std::vector<Mismatch> mismatches(const RowFilter& filter, const Candidate& candi
     const std::string used = option_value(*candidate.setting, name);
     if (asked != used) found.push_back({"option " + name, asked, used, kOtherDetailSd});
   }
+  if (!filter.exact_options) return found;
+  for (const auto& [name, used] : candidate.setting->options) {
+    if (!used.empty() && !filter.options.contains(name))
+      found.push_back({"option " + name, kNotSet, used, kOtherDetailSd});
+  }
   return found;
 }
 

@@ -27,6 +27,7 @@ struct RowFilter {  // "= {}" lets a caller name only the fields that it sets
       {};  ///< of the installed runtime: another one is a warning, no mismatch
   std::map<std::string, std::string> options =
       {};  ///< those that matter, an empty value: not set; further ones of a table are not compared
+  bool exact_options = false;  ///< further ones are compared, as not set
   bool allow_setting_mismatch = false;
   /// whether the composition that was fitted to whole models counts, or start values
   bool fitted = true;

@@ -47,6 +47,20 @@ class Watcher : public Events {
   std::int64_t last_total = 0;
 };
 
+TEST(RowsOf, ASessionIsNotAnsweredByRowsOfAPinnedOne) {
+  Session session;
+  session.device.name = "desk";
+  session.setting = test::setting_of();
+  session.setting.options = {{"level", "99"}};
+  table::Setting pinned = session.setting;
+  pinned.options["affinity"] = "0";
+  const predict::RowFilter filter = rows_of(session);
+  EXPECT_TRUE(predict::matches(filter, session.device, session.setting));
+  EXPECT_FALSE(predict::matches(filter, session.device, pinned));
+  session.setting = pinned;
+  EXPECT_TRUE(predict::matches(rows_of(session), session.device, pinned));
+}
+
 TEST_F(FitTest, LearnsFromRowsAndStoresTheFit) {
   Watcher events;
   FitRequest dry = request();

@@ -248,6 +248,21 @@ TEST_F(RowSelectionTest, AnEmptyOptionAsksForRowsWithoutIt) {
   EXPECT_THAT(selection.warnings, IsEmpty());
 }
 
+TEST_F(RowSelectionTest, ExactOptionsLeaveOutRowsWithFurtherOnes) {
+  table::Setting pinned = setting_of();
+  pinned.options = {{"level", "99"}, {"affinity", "0"}};
+  add(pinned);
+  const RowFilter filter{.options = {{"level", "99"}}, .exact_options = true};
+  EXPECT_THAT(select_rows(small_.table(), filter, ir::Catalogue::own()).error().message,
+              HasSubstr("no row for option affinity (not set)"));
+  table::Setting free = setting_of();
+  free.options = {{"level", "99"}, {"affinity", ""}};
+  add(free);
+  const Selection selection = must(select_rows(small_.table(), filter, ir::Catalogue::own()));
+  EXPECT_EQ(selection.setting, free);
+  EXPECT_THAT(selection.warnings, IsEmpty());
+}
+
 TEST_F(RowSelectionTest, OptionsThatNobodyAskedForLeaveTheFullerSettingWithAWarning) {
   table::Setting spinning = setting_of();
   spinning.options["spinning"] = "1";
