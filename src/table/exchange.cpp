@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -18,25 +19,55 @@ constexpr std::size_t kMaxLeftKeys = 10;
 
 /// What of an earlier import bears on this one.
 struct Standing {
-  bool same_bytes = false;         ///< under whatever name
-  std::optional<FileId> outdated;  ///< other bytes under this name
+  bool same_bytes = false;       ///< under whatever name
+  std::vector<FileId> outdated;  ///< other bytes under this name
 };
 
-Result<Standing> standing(const Table& table, const ImportRequest& request) {
-  Standing found;
-  OPLAT_TRY(device, table.find_device(request.device));
+/// The devices that the rows of a file will stand under, by name.
+std::set<std::string> devices_of(const ImportRequest& request, const ForeignFile& file) {
+  std::set<std::string> names;
+  for (const ForeignRow& row : file.rows)
+    names.insert(row.device.empty() ? request.device : row.device);
+  if (names.empty()) names.insert(request.device);
+  return names;
+}
+
+/// Earlier imports of the same bytes or the same file name, for this setting.
+Result<std::vector<StoredForeignFile>> alike(const Table& table, const ImportRequest& request) {
   OPLAT_TRY(setting, table.find_setting(request.setting));
-  if (!device || !setting) return found;
   OPLAT_TRY(files, table.foreign_files());
-  for (const StoredForeignFile& file : files) {
-    if (file.device != *device || file.setting != *setting ||
-        file.origin.format != request.origin.format)
-      continue;
-    if (file.origin.hash == request.origin.hash) {
+  std::erase_if(files, [&](const StoredForeignFile& file) {
+    return file.setting != setting || file.origin.format != request.origin.format ||
+           (file.origin.hash != request.origin.hash && file.origin.name != request.origin.name);
+  });
+  return std::move(files);
+}
+
+/// Rows may name their devices: a file is the one of before if any of its rows stands under one of
+/// the same devices, whichever device was said to be the file's. Phones of which each has a file of
+/// one name are kept apart.
+Result<Standing> standing(const Table& table, const ImportRequest& request,
+                          const ForeignFile& file) {
+  Standing found;
+  OPLAT_TRY(earlier, alike(table, request));
+  if (earlier.empty()) return found;
+  OPLAT_TRY(devices, table.foreign_devices());
+  const std::set<std::string> names = devices_of(request, file);
+  std::set<DeviceId> ours;
+  for (const std::string& name : names) {
+    OPLAT_TRY(device, table.find_device(name));
+    if (device) ours.insert(*device);
+  }
+  for (const StoredForeignFile& one : earlier) {
+    std::set<DeviceId>& theirs = devices[one.id];
+    if (theirs.empty()) theirs.insert(one.device);
+    if (one.origin.hash == request.origin.hash && ours.size() == names.size() && ours == theirs) {
       found.same_bytes = true;
-    } else if (file.origin.name == request.origin.name) {
-      found.outdated = file.id;
+      continue;
     }
+    const bool shared = std::any_of(theirs.begin(), theirs.end(),
+                                    [&](DeviceId device) { return ours.contains(device); });
+    if (shared && one.origin.name == request.origin.name) found.outdated.push_back(one.id);
   }
   return found;
 }
@@ -146,9 +177,9 @@ ForeignFile rows_of_device(ForeignFile file, const std::string& device) {
 
 Result<ImportOutcome> import_foreign(Table& table, const TableCodec& codec,
                                      const ImportRequest& request, const ForeignFile& file) {
-  OPLAT_TRY(found, standing(table, request));
-  if (found.same_bytes && !found.outdated) return ImportOutcome::Unchanged;
-  if (found.outdated && !request.replace) {
+  OPLAT_TRY(found, standing(table, request, file));
+  if (found.same_bytes && found.outdated.empty()) return ImportOutcome::Unchanged;
+  if (!found.outdated.empty() && !request.replace) {
     return fail(Code::Refused,
                 "{}: already holds rows of another {} for {} on device {}; replace them with "
                 "--replace, or import under another file name to keep both",
@@ -159,7 +190,7 @@ Result<ImportOutcome> import_foreign(Table& table, const TableCodec& codec,
     OPLAT_TRY(device, table.find_or_put_device(request.device));
     OPLAT_TRY(setting, table.put_setting(request.setting));
     if (!found.same_bytes) OPLAT_CHECK(table.add_foreign(device, setting, request.origin, file));
-    if (found.outdated) OPLAT_CHECK(table.remove_foreign(*found.outdated));
+    for (const FileId outdated : found.outdated) OPLAT_CHECK(table.remove_foreign(outdated));
     // Rows may stand under devices that they name themselves.
     OPLAT_TRY(contexts, table.context_outlines());
     for (const ContextOutline& context : contexts) {
@@ -168,7 +199,7 @@ Result<ImportOutcome> import_foreign(Table& table, const TableCodec& codec,
     return {};
   });
   if (!stored) return fail(stored.error());
-  return found.outdated ? ImportOutcome::Replaced : ImportOutcome::Added;
+  return found.outdated.empty() ? ImportOutcome::Added : ImportOutcome::Replaced;
 }
 
 Result<std::optional<double>> slowest_block(const Table& table, RowId row) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Foreign files: a hundred thousand rows in one transaction, and back in the file's order.
 #include <array>
+#include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -239,6 +241,19 @@ Result<std::vector<StoredForeignFile>> Table::foreign_files() const {
     OPLAT_CHECK(cells.status());
     if (!ascending.next(file.id)) return database.corrupt("native_file {} appears twice", file.id);
     files.push_back(std::move(file));
+  }
+}
+
+Result<std::map<FileId, std::set<DeviceId>>> Table::foreign_devices() const {
+  OPLAT_TRY(statement, impl_->database->prepare(
+                           "SELECT DISTINCT 0, file, device FROM \"row\" WHERE file IS NOT NULL"));
+  std::map<FileId, std::set<DeviceId>> devices;
+  while (true) {
+    OPLAT_TRY(line, statement.step());
+    if (!line) return devices;
+    Cells cells(statement, "row");
+    devices[cells.integer(1)].insert(cells.integer(2));
+    OPLAT_CHECK(cells.status());
   }
 }
 

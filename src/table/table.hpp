@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -216,6 +217,8 @@ class Table {
 
   /// In the order in which they were imported.
   Result<std::vector<StoredForeignFile>> foreign_files() const;
+  /// The devices under which rows of each file stand.
+  Result<std::map<FileId, std::set<DeviceId>>> foreign_devices() const;
   /// Its rows as they stand now, in the file's order.
   Result<ForeignFile> foreign_file(FileId id) const;
   /// The bytes of a foreign row, where its file's format cannot make them from key and outcome.

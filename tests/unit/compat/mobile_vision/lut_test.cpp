@@ -364,6 +364,29 @@ TEST_F(LutTable, AReplacedFileTakesItsIndexWithIt) {
   EXPECT_THAT(pixel.find(query_of(of_pixel)).value().times, IsEmpty());
 }
 
+TEST_F(LutTable, AFileIsFoundAgainUnderAnyDeviceThatItsRowsName) {
+  const std::string fc = line("Int8FC", "5"), of_pixel = line("Int8FC", "7", "pixel");
+  table::Table table = imported(fc + of_pixel);
+  const auto import = [&](const std::string& bytes, const std::string& device, bool replace) {
+    const auto read = codec_->read(bytes, {"t.json", "model", false}).value();
+    const table::ImportRequest request{{"lut", "t.json", base::hash128(bytes)},
+                                       device,
+                                       codec_->setting("t.json", "").value(),
+                                       replace};
+    return table::import_foreign(table, *codec_, request, read.file);
+  };
+  EXPECT_EQ(import(fc + of_pixel, "pixel", false).value(), table::ImportOutcome::Unchanged);
+  // The newer file begins with the other device.
+  const std::string newer = line("Int8FC", "8", "pixel") + line("Int8FC", "6");
+  EXPECT_EQ(import(newer, "pixel", false).error().code, Code::Refused);
+  EXPECT_EQ(import(newer, "pixel", true).value(), table::ImportOutcome::Replaced);
+  EXPECT_EQ(table.counts().value().timings, 2);
+  // Another phone has a file of this name, too.
+  EXPECT_EQ(import(line("Int8FC", "9", "nexus"), "nexus", false).value(),
+            table::ImportOutcome::Added);
+  EXPECT_EQ(table.counts().value().timings, 3);
+}
+
 TEST_F(LutTable, ADamagedIndexIsLeftAlone) {
   const std::string fc = line("Int8FC", "5");
   table::Table table = imported(fc + line("Int8Softmax", "6.5"));
