@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Campaigns and the environments in which they ran.
 #include <charconv>
+#include <cstddef>
+#include <string>
+#include <string_view>
 
 #include "table/cells.hpp"
 #include "table/impl.hpp"
 #include "table/json_text.hpp"
+#include "table/limits.hpp"
 #include "table/table.hpp"
 #include "table/validate.hpp"
 
@@ -12,11 +16,21 @@ namespace oplat::table {
 namespace {
 
 Status validate_campaign(const Campaign& campaign) {
-  OPLAT_CHECK(validate_text("argv", campaign.argv));
   OPLAT_CHECK(validate_text("commit", campaign.commit));
   OPLAT_CHECK(validate_number("reference_compute_ns", campaign.reference_compute_ns));
   OPLAT_CHECK(validate_number("reference_memory_ns", campaign.reference_memory_ns));
   return validate_number("empty_call_ns", campaign.empty_call_ns);
+}
+
+/// A command that lists thousands of files may be longer than a text may be: its beginning.
+std::string recorded_argv(const Campaign& campaign) {
+  const std::string& argv = campaign.argv;
+  if (argv.size() <= kMaxText) return argv;
+  constexpr std::string_view kCut = " ...";
+  std::size_t end = kMaxText - kCut.size();
+  const auto continues = [&] { return (static_cast<unsigned char>(argv[end]) & 0xC0U) == 0x80U; };
+  while (end > 0 && continues()) --end;  // a character of UTF-8 stays whole
+  return argv.substr(0, end).append(kCut);
 }
 
 std::uint64_t read_seed(Cells& cells, int column) {
@@ -102,7 +116,8 @@ Result<CampaignId> Table::add_campaign(DeviceId device, SettingId setting, const
                   "reference_compute_ns, reference_memory_ns, empty_call_ns) "
                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
     const std::string seed = std::to_string(c.seed);
-    statement.add(device).add(setting).add(environment).add(c.argv).add(c.commit).add(seed);
+    const std::string argv = recorded_argv(c);
+    statement.add(device).add(setting).add(environment).add(argv).add(c.commit).add(seed);
     statement.add(c.reference_compute_ns).add(c.reference_memory_ns).add(c.empty_call_ns);
     OPLAT_CHECK(statement.run());
     return sqlite3_last_insert_rowid(impl_->database->handle());
@@ -118,7 +133,8 @@ Status Table::update_campaign(CampaignId id, const Campaign& c) {
             "UPDATE campaign SET argv = ?1, commit_id = ?2, seed = ?3, reference_compute_ns = ?4, "
             "reference_memory_ns = ?5, empty_call_ns = ?6 WHERE id = ?7"));
     const std::string seed = std::to_string(c.seed);
-    statement.add(c.argv).add(c.commit).add(seed);
+    const std::string argv = recorded_argv(c);
+    statement.add(argv).add(c.commit).add(seed);
     statement.add(c.reference_compute_ns).add(c.reference_memory_ns).add(c.empty_call_ns).add(id);
     OPLAT_CHECK(statement.run());
     if (sqlite3_changes64(impl_->database->handle()) == 1) return {};

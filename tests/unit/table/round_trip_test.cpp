@@ -87,6 +87,20 @@ TEST_F(RoundTrip, OutcomeNames) {
   EXPECT_EQ(outcome_name(Failed{}), "failed");
 }
 
+TEST_F(RoundTrip, ALongCommandIsCut) {
+  Table table = must_open(file(), Mode::Create);
+  const DeviceId device = must(table.put_device(sample_device()));
+  const SettingId setting = must(table.put_setting(sample_setting()));
+  constexpr std::size_t kLimit = std::size_t{1} << 20;
+  Campaign campaign;
+  campaign.argv = std::string(kLimit, 'a');
+  const CampaignId id = must(table.add_campaign(device, setting, campaign, {}));
+  EXPECT_EQ(must(table.campaigns()).front().campaign.argv, campaign.argv);
+  campaign.argv = std::string(kLimit - 5, 'a') + "\u00e9\u00e9\u00e9";
+  must(table.update_campaign(id, campaign));
+  EXPECT_EQ(must(table.campaigns()).front().campaign.argv, std::string(kLimit - 5, 'a') + " ...");
+}
+
 TEST_F(RoundTrip, Campaign) {
   CampaignId id = 0;
   Campaign campaign{"oplat profile --seed 1",
