@@ -83,14 +83,26 @@ Result<std::vector<std::string>> identities(const Session& session, const std::s
   return names;
 }
 
+/// Whether a model is kept without a plan. Not if its batch is to be rewritten: planning compares
+/// what the rewritten model computes with what the file's own does.
+bool runs_without_plan(const Error& error, const std::string& path, const ModelInputs& inputs) {
+  return (error.code == Code::Internal || error.code == Code::Runtime) &&
+         !rewritten_batch(path, inputs);
+}
+
 /// A plan that says which model it is of and nothing else: what measuring a whole model takes.
 Result<table::Plan> identity_alone(const Session& session, const std::string& path,
-                                   const ModelInputs& inputs) {
+                                   const ModelInputs& inputs, const Error& why, Events& events) {
   table::Plan plan;
   OPLAT_TRY(names, identities(session, path, inputs, plan::kPlanFormat, plan::kPlanFormat));
   plan.identity = names.front();
   plan.model = std::filesystem::path(path).filename().string();
-  plan.batch = inputs.shapes.batch.value_or(1);
+  events.warn(fmt::format("{} has no plan: {}", base::printable(path, 400), why.message));
+  const auto batch = batch_of_file(path, inputs.shapes);
+  if (!batch)
+    events.warn(fmt::format("{}: its batch is taken as 1, since the file does not say it: {}",
+                            base::printable(path, 400), batch.error().message));
+  plan.batch = batch ? *batch : 1;
   return plan;
 }
 
@@ -122,9 +134,8 @@ Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const 
     OPLAT_TRY(inputs, settle_batch(path, given, events));
     auto asked = plan_with(session, path, inputs);
     const bool planless =
-        !asked && without == WithoutPlan::Keep &&
-        (asked.error().code == Code::Internal || asked.error().code == Code::Runtime);
-    if (planless) asked = identity_alone(session, path, inputs);
+        !asked && without == WithoutPlan::Keep && runs_without_plan(asked.error(), path, inputs);
+    if (planless) asked = identity_alone(session, path, inputs, asked.error(), events);
     if (!asked && unplanned != nullptr && asked.error().code != Code::Interrupted) {
       unplanned->push_back({path, asked.error()});
       continue;

@@ -44,7 +44,8 @@ struct UnplannedModel {
 
 /// Asks the runtime for the plan of each model, in order. All models get the
 /// same inputs. Of several models, one without a plan is left out with a warning; where a plan is
-/// not needed (Keep), one whose plan failed for the runtime's reasons is kept without kernels.
+/// not needed (Keep), one whose plan failed for the runtime's reasons is kept without kernels, with
+/// a warning, unless its batch is to be rewritten.
 /// `unplanned`, if not null, gets those that are left out, without a warning: one that fails with
 /// anything but Code::Interrupted, also if it is the only one or none is left.
 Result<std::vector<PlannedModel>> plan_models(Session& session, std::span<const std::string> models,

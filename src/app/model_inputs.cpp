@@ -15,6 +15,7 @@
 #include "base/files.hpp"
 #include "base/name_value.hpp"
 #include "base/text.hpp"
+#include "formats/batch.hpp"
 #include "formats/made_up_inputs.hpp"
 #include "ir/catalogue.hpp"
 #include "ir/operand_values.hpp"
@@ -82,6 +83,30 @@ std::optional<std::int64_t> rewritten_batch(const std::string& path, const Model
   if (!reader) return std::nullopt;
   const auto fixed = (*reader)->rewritten_batch(*source, inputs.shapes);
   return fixed ? *fixed : std::nullopt;
+}
+
+std::int64_t batch_of(const formats::FormatReader::Whole& whole,
+                      const formats::ShapeOptions& shapes) {
+  if (shapes.batch) return *shapes.batch;
+  if (whole.named_batch) return *whole.named_batch;
+  const ir::Graph& graph = whole.graph;
+  std::vector<formats::FedInput> fed;
+  for (const ir::TensorId id : graph.inputs) {
+    if (id == ir::kNoTensor) continue;
+    const ir::TensorInfo& input = graph.tensors.at(static_cast<std::size_t>(id));
+    if (input.constant) continue;
+    formats::FedInput& one = fed.emplace_back(formats::FedInput{input.name, {}});
+    for (const ir::Dim& dim : input.shape.dims) one.dims.push_back(dim.value_or(1));
+  }
+  return std::max<std::int64_t>(1, formats::leading_dimension(graph, fed));
+}
+
+Result<std::int64_t> batch_of_file(const std::string& path, const formats::ShapeOptions& shapes) {
+  if (shapes.batch) return *shapes.batch;
+  OPLAT_TRY(source, base::Source::open(path));
+  OPLAT_TRY(reader, formats::reader_for(source));
+  OPLAT_TRY(whole, reader->read_whole(source, shapes));
+  return batch_of(whole, shapes);
 }
 
 Result<ModelInputs> settle_batch(const std::string& path, const ModelInputs& inputs,

@@ -42,6 +42,13 @@ Status check_model_file(const std::string& path);
 Result<ModelInputs> settle_batch(const std::string& path, const ModelInputs& inputs,
                                  Events& events);
 
+/// As a runtime's plan says it: the batch that was asked for or that the model names, else what its
+/// inputs have in common.
+std::int64_t batch_of(const formats::FormatReader::Whole& whole,
+                      const formats::ShapeOptions& shapes);
+/// The same of a model file. Errors as the reader's.
+Result<std::int64_t> batch_of_file(const std::string& path, const formats::ShapeOptions& shapes);
+
 /// The batch that the model itself fixes, where `inputs` ask for another one; else std::nullopt.
 std::optional<std::int64_t> rewritten_batch(const std::string& path, const ModelInputs& inputs);
 

@@ -9,32 +9,10 @@
 #include "app/model_inputs.hpp"
 #include "base/text.hpp"
 #include "compat/registry.hpp"
-#include "formats/batch.hpp"
 #include "plan/identity.hpp"
 #include "runtimes/device_facts.hpp"
 
 namespace oplat::app {
-namespace {
-
-/// As a runtime's plan says it: the batch that was asked for or that the model names, else what its
-/// inputs have in common.
-std::int64_t batch_of(const formats::FormatReader::Whole& whole,
-                      const formats::ShapeOptions& shapes) {
-  if (shapes.batch) return *shapes.batch;
-  if (whole.named_batch) return *whole.named_batch;
-  const ir::Graph& graph = whole.graph;
-  std::vector<formats::FedInput> fed;
-  for (const ir::TensorId id : graph.inputs) {
-    if (id == ir::kNoTensor) continue;
-    const ir::TensorInfo& input = graph.tensors.at(static_cast<std::size_t>(id));
-    if (input.constant) continue;
-    formats::FedInput& one = fed.emplace_back(formats::FedInput{input.name, {}});
-    for (const ir::Dim& dim : input.shape.dims) one.dims.push_back(dim.value_or(1));
-  }
-  return std::max<std::int64_t>(1, formats::leading_dimension(graph, fed));
-}
-
-}  // namespace
 
 std::vector<std::string> precision_options(const plan::RuleSet& rules) {
   std::vector<std::string> precisions;

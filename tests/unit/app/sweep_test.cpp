@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "app/model_inputs.hpp"
+#include "base/text.hpp"
 #include "unit/app/predicted_table.hpp"
 #include "unit/app/recording.hpp"
 
@@ -223,7 +224,7 @@ class Notes : public Events {
 
 class BatchTest : public ::testing::Test {
  protected:
-  /// x f32[N,4], or with another first dimension.
+  /// x f32[N,4], or with another name or number for its first dimension.
   std::string model_with(const std::string& batch) {
     formats::onnx::wire::Model model = formats::onnx::testing::small_model();
     auto& dim = *model.mutable_graph()
@@ -232,8 +233,8 @@ class BatchTest : public ::testing::Test {
                      ->mutable_tensor_type()
                      ->mutable_shape()
                      ->mutable_dim(0);
-    if (batch == "1")
-      dim.set_dim_value(1);
+    if (const auto number = base::parse_int(batch))
+      dim.set_dim_value(*number);
     else
       dim.set_dim_param(batch);
     const std::string path = (folder_.path() / "net.onnx").string();
@@ -265,6 +266,21 @@ TEST_F(BatchTest, AFixedBatchIsRewrittenWhichIsSaid) {
   EXPECT_THAT(notes_.all, ElementsAre(HasSubstr("fixes batch 1; it is rewritten to batch 8")));
   EXPECT_EQ(rewritten_batch(fixed, asked), 1);
   EXPECT_EQ(rewritten_batch(model_with("N"), asked), std::nullopt);
+}
+
+TEST_F(BatchTest, AModelWithoutAPlanHasTheBatchOfItsFile) {
+  MeasureRequest request;
+  request.models = {model_with("8")};
+  request.runtime.runtime = "replay";  // a name that is known; the worker says what it is
+  request.runtime.worker_command = {OPLAT_FAKE_WORKER, "planless"};
+  CollectedEvents events;
+  const MeasureResult result = must(measure_models(request, events));
+  ASSERT_EQ(result.measurement.models.size(), 1U);
+  EXPECT_EQ(result.measurement.models[0].batch, 8);
+  EXPECT_THAT(events.warnings, Contains(HasSubstr("has no plan: ")));
+  // Nobody compares what it computes with another batch.
+  request.inputs.shapes.batch = 4;
+  EXPECT_EQ(measure_models(request, events).error().code, Code::Runtime);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "runtimes/serve.hpp"
 
@@ -70,27 +71,29 @@ class GoodWorker final : public runtimes::Worker {
   measure::Handle next_ = 0;
 };
 
-/// Kernels take 10 us by themselves, in a model three times as long or, without a profiler, nobody
-/// knows how long. Answers without waiting.
+/// Kernels take 10 us by themselves, in a model ("unlike") three times as long; "alike" has no
+/// profiler, and "planless" neither that nor plans. Answers without waiting.
 class UnlikeWorker final : public runtimes::Worker {
  public:
-  explicit UnlikeWorker(bool has_profiler) : has_profiler_(has_profiler) {}
+  explicit UnlikeWorker(std::string mode) : mode_(std::move(mode)) {}
   Result<runtimes::Hello> hello() override {
     runtimes::Hello hello;
     hello.runtime = "fake";
     hello.version = "1.2.3";
     hello.precisions = {"model"};
+    hello.rewrites_batch = true;
     hello.device.name = "bench";
     return hello;
   }
   Result<table::Plan> plan(const runtimes::PlanRequest& request) override {
+    if (mode_ == "planless") return fail(Code::Runtime, "it gives no plans");
     table::Plan plan;
     plan.model = std::filesystem::path(request.model).filename().string();
     plan.kernels = {{"n0", "Relu/14{}(f32[1,8])->(f32[1,8])", 2}};
     return plan;
   }
   Result<runtimes::NodeTimes> node_times(const runtimes::PlanRequest& /*request*/) override {
-    if (!has_profiler_) return runtimes::NodeTimes();
+    if (mode_ != "unlike") return runtimes::NodeTimes();
     return runtimes::NodeTimes{{"n0", {29'000, 31'000}}, {"of another plan", {1, 2}}};
   }
   Result<measure::OpenOutcome> open(const measure::OpenRequest& request) override {
@@ -106,7 +109,7 @@ class UnlikeWorker final : public runtimes::Worker {
   [[nodiscard]] bool virtual_time() const override { return true; }
 
  private:
-  bool has_profiler_;
+  std::string mode_;
   std::map<measure::Handle, double> open_;
   measure::Handle next_ = 0;
 };
@@ -288,8 +291,8 @@ int main(int argc, char** argv) {
     return runtimes::serve_failure(Error{Code::Refused, "fake 7 is too old, install fake 8"},
                                    runtimes::claim_protocol_descriptor());
   }
-  if (mode == "unlike" || mode == "alike") {
-    UnlikeWorker worker(mode == "unlike");
+  if (mode == "unlike" || mode == "alike" || mode == "planless") {
+    UnlikeWorker worker(mode);
     return runtimes::serve(worker, runtimes::claim_protocol_descriptor());
   }
   if (mode == "good" || mode == "elsewhere") {
