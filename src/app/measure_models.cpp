@@ -172,8 +172,12 @@ Result<MeasureResult> measure_models(const MeasureRequest& request, Events& even
   if (!request.table.empty() && !summary.interrupted) update_composition(session, table, events);
   OPLAT_TRY(measurement,
             measurement_of(table, request.models, planned, all_unplanned, session, summary));
-  if (request.per_op && !summary.interrupted)
-    OPLAT_CHECK(add_kernels(measurement, session, planned, table, events));
+  if (request.per_op && !summary.interrupted) {
+    // The models are measured, whatever is not profiled any more.
+    const Status added = add_kernels(measurement, session, planned, table, events);
+    summary.interrupted = !added && added.error().code == Code::Interrupted;
+    if (!summary.interrupted) OPLAT_CHECK(added);
+  }
   return MeasureResult{std::move(measurement), std::move(summary)};
 }
 

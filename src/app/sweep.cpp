@@ -101,8 +101,11 @@ Result<SweepResult> finished(SweepResult result) {
   const auto& points = result.sweep.points;
   const bool any = std::any_of(points.begin(), points.end(),
                                [](const auto& point) { return point.latency_ns.has_value(); });
-  if (!any && result.first_error) return fail(*result.first_error);
-  return result;
+  if (any || !result.first_error) return result;
+  if (result.interrupted && result.first_error->code != Code::Interrupted)
+    return fail(Code::Interrupted, "stopped before any point had a time; the first has none: {}",
+                result.first_error->message);
+  return fail(*result.first_error);
 }
 
 /// Points are compared by one statistic: the mean of single inferences where all have them.
@@ -119,6 +122,14 @@ Result<SweepResult> finished_measurement(SweepResult result, Events& events) {
                     "the {}",
                     report::kBlockStatistic));
   return finished(std::move(result));
+}
+
+/// Whether the points that are there are the result, although the next was interrupted while it
+/// started.
+bool was_stopped(SweepResult& result, const Error& error) {
+  if (error.code != Code::Interrupted || result.sweep.points.empty()) return false;
+  result.interrupted = true;
+  return true;
 }
 
 bool ends_a_sweep(const Error& error) {
@@ -172,6 +183,7 @@ Result<SweepResult> measure_sweep(const MeasureRequest& request, const SweepAxes
     one.campaign.budget_s = budget.next();
     auto made = measure_models(one, events);
     if (!made) {
+      if (was_stopped(result, made.error())) break;
       if (ends_a_sweep(made.error())) return fail(std::move(made).error());
       add_error(result, request.models, place, made.error());
       continue;
@@ -202,6 +214,7 @@ Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes
     one.campaign.need_inferences = true;
     auto made = profile(one, events);
     if (!made) {
+      if (was_stopped(result, made.error())) break;
       if (ends_a_sweep(made.error())) return fail(std::move(made).error());
       add_error(result, request.models, place, made.error());
       continue;

@@ -21,10 +21,10 @@ constexpr std::int64_t kMaxModelsLeftOut = 500;
 using ModelRows = std::vector<std::optional<table::StoredModelRow>>;
 
 /// End-to-end times: those of the table, and a measurement now of what it lacks
-/// (or of everything).
+/// (or of everything). `result` gets why models have none.
 Result<ModelRows> model_times(const ValidateRequest& request, const Session& session,
                               const table::Table& table, const std::vector<PlannedModel>& planned,
-                              std::vector<measure::Refusal>& refusals, Events& events) {
+                              ValidateResult& result, Events& events) {
   ModelRows rows(planned.size());
   if (!request.measure_anew) {
     OPLAT_TRY(stored, measured_models(table, planned, session.setting, session.device));
@@ -43,9 +43,8 @@ Result<ModelRows> model_times(const ValidateRequest& request, const Session& ses
   CampaignOptions options;
   options.record = request.record;
   OPLAT_TRY(summary, run_campaign(session, {}, lacking, options, scratch, events));
-  if (summary.interrupted)
-    return fail(Code::Interrupted, "stopped before every model was measured");
-  refusals = std::move(summary.refusals);
+  result.interrupted = summary.interrupted;
+  result.refusals = std::move(summary.refusals);
   OPLAT_TRY(fresh, measured_models(scratch, lacking, session.setting, session.device));
   for (std::size_t i = 0, next = 0; i < planned.size(); ++i) {
     if (!rows[i]) rows[i] = fresh[next++];
@@ -73,7 +72,7 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
   OPLAT_TRY(unseen, UnseenByFit::create(table, selection, kMaxModelsLeftOut));
   ValidateResult result;
   result.unmeasured = request.models.size() - planned.size();
-  OPLAT_TRY(rows, model_times(request, session, table, planned, result.refusals, events));
+  OPLAT_TRY(rows, model_times(request, session, table, planned, result, events));
   predict::Validation& validation = result.validation;
   validation.level = request.level;
   validation.device = selection.device;
@@ -99,10 +98,15 @@ Result<ValidateResult> validate(const ValidateRequest& request, Events& events) 
     validation.models.back().inferences = rows[i]->row.inferences;
     result.incomplete += validation.models.back().predicted_ns ? 0U : 1U;
   }
+  if (result.interrupted && validation.models.empty())
+    return fail(Code::Interrupted, "stopped before any model was measured");
   return result;
 }
 
 Status require_validated(const ValidateRequest& request, const ValidateResult& result) {
+  if (result.interrupted)
+    return fail(Code::Interrupted, "stopped before {} of {} models were measured",
+                result.unmeasured, request.models.size());
   if (result.unmeasured > 0) {
     return fail(Code::Runtime, "{} of {} models could not be measured and are left out above",
                 result.unmeasured, request.models.size());

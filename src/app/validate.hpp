@@ -28,15 +28,17 @@ struct ValidateResult {
   std::size_t unmeasured = 0;              ///< models without one, or without a plan
   std::size_t incomplete = 0;              ///< models with kernels that have no estimate
   std::vector<measure::Refusal> refusals;  ///< why models were not measured now
+  bool interrupted = false;                ///< before every model was measured
 };
 
 /// Checks the runtime's name, the model files and the table, starts the
 /// runtime, selects the rows of its setting, and measures into a scratch table
-/// what the table lacks. Code::Interrupted if `events` says cancelled before
-/// every model is measured.
+/// what the table lacks. Once `events` say cancelled, the models that have a time are the result;
+/// Code::Interrupted if none has.
 Result<ValidateResult> validate(const ValidateRequest& request, Events& events);
 
-/// Code::Runtime if models could not be measured; Code::Missing if kernels have no estimate.
+/// Code::Interrupted if it was stopped; Code::Runtime if models could not be measured;
+/// Code::Missing if kernels have no estimate.
 Status require_validated(const ValidateRequest& request, const ValidateResult& result);
 
 }  // namespace oplat::app

@@ -213,6 +213,58 @@ TEST_F(ModelsTest, ValidatePredictsAndTakesTheTablesTimes) {
   EXPECT_EQ(cut.error().code, Code::Interrupted);
 }
 
+TEST_F(ModelsTest, ValidateThatIsStoppedHasTheModelsThatAreDone) {
+  ProfileRequest profiled;
+  profiled.models = {path(kModel)};
+  profiled.table = path("t.oplat");
+  profiled.runtime = replay();
+  ASSERT_TRUE(profile(profiled, events_));
+  {
+    // Another model of the same kernel, whose time the table lacks.
+    auto recorded = test::must(table::Table::open(path("recorded.oplat"), table::Mode::Write));
+    const std::string bytes = test::must(base::read_file(path(kModel), 1 << 20));
+    ASSERT_TRUE(base::write_file(path("b.onnx"), bytes));
+    table::Plan plan;
+    plan.model = "b.onnx";
+    plan.identity = std::string(32, 'b');
+    plan.kernels = {{"n0", key(1), 1}};
+    ASSERT_TRUE(recorded.put_plan(plan));
+    table::ModelRow row;
+    row.name = plan.model;
+    row.plan_identity = plan.identity;
+    row.outcome = timing(kModelNs);
+    const auto contexts = test::must(recorded.context_outlines());
+    ASSERT_TRUE(recorded.put_model_row(contexts.front().device, contexts.front().setting,
+                                       std::nullopt, row));
+  }
+  ValidateRequest request;
+  request.models = {path(kModel), path("b.onnx")};
+  request.table = path("t.oplat");
+  request.runtime = replay();
+  StopsAt events("measuring", 1);
+  const auto result = validate(request, events);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(result->interrupted);
+  ASSERT_FALSE(result->validation.models.empty());
+  EXPECT_EQ(result->validation.models[0].name, kModel);
+  EXPECT_EQ(require_validated(request, *result).error().code, Code::Interrupted);
+}
+
+TEST_F(ModelsTest, MeasureThatIsStoppedWhileItProfilesHasTheTimes) {
+  MeasureRequest request;
+  request.models = {path(kModel), path(kModel)};
+  request.runtime.runtime = "replay";  // a name that is known; the worker says what it is
+  request.runtime.worker_command = {OPLAT_FAKE_WORKER, "unlike"};
+  request.per_op = true;
+  StopsAt events("profiling", 2);
+  const auto result = measure_models(request, events);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_TRUE(result->summary.interrupted);
+  ASSERT_EQ(result->measurement.models.size(), 2U);
+  EXPECT_TRUE(result->measurement.models[0].in_model);
+  EXPECT_FALSE(result->measurement.models[1].in_model);
+}
+
 TEST_F(ModelsTest, ValidateCountsModelsWithMissingKernels) {
   ProfileRequest other_kernel;
   other_kernel.keys_file = write("keys.txt", {key(7)});

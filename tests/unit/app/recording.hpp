@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/campaign.hpp"
@@ -30,6 +31,20 @@ class CountingEvents : public CollectedEvents {
   int planning = 0;
   int beyond = 0;
   std::optional<int> cancel_after;
+};
+
+/// Cancels once it heard so often of one kind of work.
+class StopsAt : public CollectedEvents {
+ public:
+  StopsAt(std::string what, int times) : what_(std::move(what)), left_(times) {}
+  void progress(const Progress& progress) override {
+    if (progress.what == what_) --left_;
+  }
+  bool cancelled() override { return left_ <= 0; }
+
+ private:
+  std::string what_;
+  int left_;
 };
 
 /// A folder with `recorded.oplat`, which holds times of seven kernels and of net.onnx on a device

@@ -130,6 +130,30 @@ TEST_F(SweepTest, EachModelHasItsOwnReason) {
   EXPECT_THAT(result.sweep.points[2].error, HasSubstr("reason of c.onnx"));
 }
 
+TEST_F(SweepTest, PointsThatWereMeasuredBeforeAnInterruptionAreKept) {
+  MeasureRequest request;
+  request.models = {path(kModel)};
+  request.runtime = replay();
+  StopsAt second("planning", 2);
+  const SweepResult result = must(measure_sweep(request, {{1}, {1, 2}}, second));
+  EXPECT_TRUE(result.interrupted);
+  ASSERT_EQ(result.sweep.points.size(), 1U);
+  EXPECT_TRUE(result.sweep.points[0].latency_ns);
+  StopsAt first("planning", 1);
+  EXPECT_EQ(measure_sweep(request, {{1}, {1, 2}}, first).error().code, Code::Interrupted);
+  // All points before it failed.
+  StopsAt third("planning", 3);
+  EXPECT_EQ(measure_sweep(request, {{1}, {2, 3, 1}}, third).error().code, Code::Interrupted);
+  ProfileRequest profiled;
+  profiled.models = request.models;
+  profiled.runtime = request.runtime;
+  profiled.table = path("t.oplat");
+  StopsAt again("planning", 2);
+  const SweepResult kept = must(profile_sweep(profiled, {{1}, {1, 2}}, again));
+  EXPECT_TRUE(kept.interrupted);
+  EXPECT_EQ(kept.sweep.points.size(), 1U);
+}
+
 TEST_F(SweepTest, NothingMeasuredIsTheFirstError) {
   MeasureRequest request;
   request.models = {path(kModel)};
