@@ -324,7 +324,29 @@ Result<measure::Summary> CampaignInParts::run(const Part& part) {
     };
   }
   CampaignEvents progress(*events_);
-  return measure::run(request, *table_, runner_factory(*session_, std::move(deadline)), progress);
+  OPLAT_TRY(summary, measure::run(request, *table_, runner_factory(*session_, std::move(deadline)),
+                                  progress));
+  add(part, summary);
+  return std::move(summary);
+}
+
+void CampaignInParts::add(const Part& part, const measure::Summary& summary) {
+  all_.blocks += summary.blocks;
+  all_.processes += summary.processes;
+  all_.waited_seconds += summary.waited_seconds;
+  // What a later part says of a row is what is true of it.
+  std::set<std::string_view> asked(part.keys.begin(), part.keys.end());
+  for (const PlannedModel& model : part.models) asked.insert(model.target.name);
+  std::erase_if(all_.refusals, [&](const auto& refusal) { return asked.contains(refusal.key); });
+  all_.refusals.insert(all_.refusals.end(), summary.refusals.begin(), summary.refusals.end());
+}
+
+measure::Summary CampaignInParts::with_all_parts(measure::Summary summary) const {
+  summary.blocks = all_.blocks;
+  summary.processes = all_.processes;
+  summary.waited_seconds = all_.waited_seconds;
+  summary.refusals = all_.refusals;
+  return summary;
 }
 
 Status CampaignInParts::end(const measure::Summary& last) {

@@ -144,6 +144,8 @@ class CampaignInParts {
   static Result<CampaignInParts> begin(const Session& session, const CampaignOptions& options,
                                        std::size_t kernels, table::Table& table, Events& events);
   Result<measure::Summary> run(const Part& part);
+  /// A summary of run() with the blocks, processes, waits and refusals of all parts so far.
+  [[nodiscard]] measure::Summary with_all_parts(measure::Summary summary) const;
   /// Looks at memory again, where there is time for it. `last`: a summary of run().
   Status end(const measure::Summary& last);
   /// Since begin().
@@ -161,12 +163,14 @@ class CampaignInParts {
         events_(&events),
         memory_(std::move(memory)),
         start_(start) {}
+  void add(const Part& part, const measure::Summary& summary);
   const Session* session_;
   CampaignOptions options_;
   table::Table* table_;
   Events* events_;
   CampaignMemory memory_;
   std::chrono::steady_clock::time_point start_;
+  measure::Summary all_;  ///< those of its fields that with_all_parts() fills
 };
 
 /// The rows of these whole models in `table`, in their order; std::nullopt if

@@ -509,6 +509,7 @@ Result<measure::Summary> SpaceProfile::run() {
     OPLAT_CHECK(campaign.end(summary));
   }
   summary.interrupted = summary.interrupted || events_.cancelled();
+  summary = campaign.with_all_parts(std::move(summary));
   summary.seconds = campaign.elapsed_s();
   report_.measured = static_cast<std::int64_t>(times_.log_ns().size());
   return summary;

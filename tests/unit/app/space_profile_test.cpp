@@ -145,6 +145,8 @@ TEST_F(SpaceProfileTest, ATargetBelowWhatSumsAreTakenToErrByIsMetOnceModelsHaveT
   EXPECT_LE(result->space->expected->mean, kTarget);
   EXPECT_LT(result->space->expected->composition, 0.8 * predict::kCompositionSd);
   EXPECT_LT(result->space->measured, result->space->candidates) << "rounds ended early";
+  EXPECT_GE(result->summary.blocks, result->space->measured) << "of all parts, not of the last";
+  EXPECT_GE(result->summary.processes, result->space->rounds);
   EXPECT_THAT(noted_.notes, Contains(HasSubstr("5.6 % by their sum"))) << "at first";
 }
 
