@@ -41,6 +41,10 @@ class Reasons {
                               model.path)
                 : fmt::format("{}: could not be measured", model.path)};
   }
+  /// Whether a model without a time waits for a larger budget, and for nothing else.
+  [[nodiscard]] bool waits(const PlannedModel& model) const {
+    return summary_->budget_ended && !summary_->interrupted && !of_name_.contains(model.plan.model);
+  }
 
  private:
   const measure::Summary* summary_;
@@ -120,7 +124,8 @@ Result<report::Measurement> measurement_of(const table::Table& table,
       const auto& row = rows[next++];
       const auto* timing = row ? std::get_if<table::Timing>(&row->row.outcome) : nullptr;
       if (timing == nullptr)
-        measurement.failed.push_back({position, model.path, reasons.next(model)});
+        measurement.failed.push_back(
+            {position, model.path, reasons.next(model), reasons.waits(model)});
       else
         measurement.models.push_back({model.path, model.plan.model, model.plan.batch, *timing,
                                       row->row.method.flags, row->row.inferences});

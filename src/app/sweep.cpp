@@ -42,9 +42,7 @@ class SharedBudget {
     const double spent = std::chrono::duration<double>(SweepClock::now() - start_).count();
     const double share = (*seconds_ - spent) / static_cast<double>(left_);
     left_ = std::max<std::size_t>(1, left_ - 1);
-    // A budget that is over still measures one block of what has none.
-    constexpr double kMin = 0.001;
-    return std::max(share, kMin);
+    return std::max(share, kMinSecondsOfPoint);
   }
 
  private:
@@ -63,8 +61,13 @@ void add_error(SweepResult& result, const std::vector<std::string>& models, cons
   if (!result.first_error) result.first_error = error;
 }
 
+/// What a budget does not reach is an error of a measurement (OfBudget::Fails), and of a profile
+/// what its next run goes on with.
+enum class OfBudget { Fails, Waits };
+
 void add_lines(SweepResult& result, const std::vector<std::string>& models, const SweepPlace& place,
-               const report::Measurement& measurement, const measure::Summary& summary) {
+               const report::Measurement& measurement, const measure::Summary& summary,
+               OfBudget of_budget) {
   if (result.sweep.setting.runtime.empty()) {
     result.sweep.device = measurement.device;
     result.sweep.setting = measurement.setting;
@@ -91,7 +94,9 @@ void add_lines(SweepResult& result, const std::vector<std::string>& models, cons
               ? failure->error
               : Error{Code::Runtime, "it has no time; a warning says why it was left out"};
       point.error = error.message;
-      if (!result.first_error) result.first_error = error;
+      const bool waits = of_budget == OfBudget::Waits && failure != measurement.failed.end() &&
+                         failure->budget_ended;
+      if (!result.first_error && !waits) result.first_error = error;
     }
     result.sweep.points.push_back(std::move(point));
   }
@@ -188,7 +193,7 @@ Result<SweepResult> measure_sweep(const MeasureRequest& request, const SweepAxes
       add_error(result, request.models, place, made.error());
       continue;
     }
-    add_lines(result, request.models, place, made->measurement, made->summary);
+    add_lines(result, request.models, place, made->measurement, made->summary, OfBudget::Fails);
     if (result.interrupted) break;
   }
   return finished_measurement(std::move(result), events);
@@ -222,7 +227,7 @@ Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes
     ++result.profiled;
     if (made->every_kernel_failed()) ++result.without_kernels;
     if (profiled) profiled(*made);
-    add_lines(result, request.models, place, made->measured, made->summary);
+    add_lines(result, request.models, place, made->measured, made->summary, OfBudget::Waits);
     if (result.interrupted) break;
   }
   return finished_measurement(std::move(result), events);

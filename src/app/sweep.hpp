@@ -44,12 +44,17 @@ struct SweepResult {
 std::string budget_end_text(const SweepResult& result, std::string_view way_on);
 /// Code::Interrupted with `way_on` if it was stopped; Code::Runtime if no point has a time.
 Status require_points(const SweepResult& result, std::string_view way_on);
-/// Of a profile, the first error of a point; Code::Runtime if every kernel of a setting failed.
+/// Of a profile, the first error of a point, which is not that a budget ended; Code::Runtime if
+/// every kernel of a setting failed.
 Status require_profiled(const SweepResult& result);
 
+/// Starting the runtime and planning take some of a sweep's budget, and would leave nothing for its
+/// last points.
+inline constexpr double kMinSecondsOfPoint = 3;
+
 /// Measures each point. The budget is that of the whole sweep: each point gets an equal share of
-/// what is left. A point that cannot be measured is one with an error. The first error is that of
-/// the sweep if no point has a time.
+/// what is left, and kMinSecondsOfPoint at least. A point that cannot be measured is one with an
+/// error. The first error is that of the sweep if no point has a time.
 Result<SweepResult> measure_sweep(const MeasureRequest& request, const SweepAxes& axes,
                                   Events& events);
 /// Profiles each point of models into the request's table; Code::Usage if it has none, or a space

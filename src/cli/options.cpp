@@ -135,10 +135,11 @@ void add_run_options(const Command& command, app::RuntimeTexts& to, RuntimeFlag 
 
 void add_campaign_options(const Command& command, app::CampaignTexts& to) {
   command
-      .add_option("--budget", to.budget,
-                  "stop after this time: 4m, 1.5h; counts from the first block; each row gets one "
-                  "block before any gets a second, and what is left is reported and waits for the "
-                  "next run (default: until every row is precise)")
+      .add_option(
+          "--budget", to.budget,
+          "stop after this time: 4m, 1.5h; counts once models are planned; each row gets one "
+          "block before any gets a second, and what is left is reported and waits for the "
+          "next run (default: until every row is precise)")
       .type_name("TIME");
   command
       .add_option("--seed", to.options.seed,

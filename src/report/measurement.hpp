@@ -48,7 +48,8 @@ struct Measurement {
   struct Failure {
     std::size_t position = 0;  ///< among all that were asked for, measured ones too, from 0
     std::string path;
-    Error error;  ///< its message names the file
+    Error error;                ///< its message names the file
+    bool budget_ended = false;  ///< before it was measured; nothing else is wrong with it
   };
   std::vector<Line> models;     ///< measured, in the order in which they were asked for
   std::vector<Failure> failed;  ///< the others, likewise

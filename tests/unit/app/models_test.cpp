@@ -250,6 +250,23 @@ TEST_F(ModelsTest, ValidateThatIsStoppedHasTheModelsThatAreDone) {
   EXPECT_EQ(require_validated(request, *result).error().code, Code::Interrupted);
 }
 
+TEST_F(ModelsTest, AModelThatTheBudgetDidNotReachWaits) {
+  const std::vector<std::string> models = {path(kModel)};
+  Session session = test::must(start_session(replay(), events_));
+  const auto planned = test::must(plan_models(session, models, {}, events_));
+  const auto table = test::must(table::Table::open(path("t.oplat"), table::Mode::Create));
+  measure::Summary summary;
+  summary.budget_ended = true;
+  const auto left = test::must(measurement_of(table, models, planned, {}, session, summary));
+  ASSERT_EQ(left.failed.size(), 1U);
+  EXPECT_TRUE(left.failed[0].budget_ended);
+  EXPECT_THAT(left.failed[0].error.message, HasSubstr("set a larger --budget"));
+  summary.refusals.push_back({kModel, "failed", "it crashed"});
+  const auto refused = test::must(measurement_of(table, models, planned, {}, session, summary));
+  ASSERT_EQ(refused.failed.size(), 1U);
+  EXPECT_FALSE(refused.failed[0].budget_ended);
+}
+
 TEST_F(ModelsTest, MeasureThatIsStoppedWhileItProfilesHasTheTimes) {
   MeasureRequest request;
   request.models = {path(kModel), path(kModel)};

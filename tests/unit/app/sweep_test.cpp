@@ -130,6 +130,17 @@ TEST_F(SweepTest, EachModelHasItsOwnReason) {
   EXPECT_THAT(result.sweep.points[2].error, HasSubstr("reason of c.onnx"));
 }
 
+TEST_F(SweepTest, EachPointOfAShortBudgetGetsSomeSeconds) {
+  MeasureRequest request;
+  request.models = {path(kModel)};
+  request.runtime = replay();
+  request.campaign.budget_s = 0.001;
+  const SweepResult result = must(measure_sweep(request, {{1}, {1, 1}}, events_));
+  ASSERT_EQ(result.sweep.points.size(), 2U);
+  EXPECT_TRUE(result.sweep.points[0].latency_ns);
+  EXPECT_TRUE(result.sweep.points[1].latency_ns);
+}
+
 TEST_F(SweepTest, PointsThatWereMeasuredBeforeAnInterruptionAreKept) {
   MeasureRequest request;
   request.models = {path(kModel)};
