@@ -81,6 +81,25 @@ Status fit_kernels(table::Table& table, const predict::Selection& selection,
 
 }  // namespace
 
+Status check_parts(const FitRequest& request) {
+  const auto refuse = [](std::string_view flag, std::string_view part, std::string_view only) {
+    return fail(Code::Usage, "{}: applies to the {}, which --only {} leaves out", flag, part, only);
+  };
+  if (!request.composition) {
+    const auto of_composition = [&](auto flag) { return refuse(flag, "composition", "kernels"); };
+    if (!request.groups_file.empty()) return of_composition("--groups");
+    if (request.how.max_half_width != predict::FitRequest{}.max_half_width)
+      return of_composition("--max-half-width");
+  }
+  if (!request.kernels) {
+    const auto of_kernels = [&](auto flag) { return refuse(flag, "kernels", "composition"); };
+    if (request.learn.jobs != LearnOptions{}.jobs) return of_kernels("--jobs");
+    if (!request.learn.calibrate) return of_kernels("--no-calibrate");
+    if (request.learn.exclude_suspects) return of_kernels("--exclude-suspects");
+  }
+  return {};
+}
+
 Result<FitResult> fit(const FitRequest& request, Events& events) {
   predict::FitRequest how = request.how;
   if (!request.groups_file.empty()) {

@@ -52,6 +52,9 @@ struct FitResult {
   std::string no_kernels;
 };
 
+/// Code::Usage for a flag of the part that --only leaves out.
+Status check_parts(const FitRequest& request);
+
 /// Fits, and stores all that was fitted together. Code::Refused if nothing of what was asked for
 /// can be fitted, or the table is locked; Code::Input: the file of groups; Code::Interrupted once
 /// `events` are cancelled: what is finished by then is stored.

@@ -97,6 +97,12 @@ Status check_sources(const ProfileRequest& request) {
       request.like.empty())
     return fail(Code::Usage,
                 "nothing to profile; give --model FILE, --keys FILE, --space NAME or --like DIR");
+  const ModelInputs& inputs = request.inputs;
+  const bool has_inputs =
+      inputs.shapes.batch || !inputs.shapes.shapes.empty() || !inputs.data.empty();
+  if (has_inputs && request.models.empty() && request.like.empty())
+    return fail(Code::Usage,
+                "--batch, --shape and --input say how models run; give --model FILE, or omit them");
   return {};
 }
 
@@ -116,8 +122,8 @@ Result<ProfileResult> profile(const ProfileRequest& request, Events& events) {
                      static_cast<int>(!request.like.empty()) +
                      static_cast<int>(!request.keys_file.empty());
   if (spaces > 1) return fail(Code::Usage, "give one of --space, --like and --keys");
-  if (!request.space.empty() || !request.like.empty()) return profile_space(request, events);
   OPLAT_CHECK(check_sources(request));
+  if (!request.space.empty() || !request.like.empty()) return profile_space(request, events);
   OPLAT_CHECK(check_runtime(request.runtime));
   OPLAT_CHECK(check_options(request.campaign));
   for (const std::string& model : request.models) OPLAT_CHECK(check_model_file(model));

@@ -44,7 +44,7 @@ struct ProfileResult {
   }
 };
 
-/// Code::Usage if the request names nothing to measure.
+/// Code::Usage if the request names nothing to measure, or says how models run and names none.
 Status check_sources(const ProfileRequest& request);
 
 /// Checks, in this order, that there is something to measure, the runtime's

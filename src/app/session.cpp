@@ -58,7 +58,8 @@ Result<RuntimeRequest> parse_runtime(const RuntimeTexts& texts) {
   if (!texts.thread_list.empty()) request.threads = texts.thread_list.front();
   for (const std::string& text : texts.options) {
     OPLAT_TRY(pair, base::name_value("--option", text));
-    request.options[pair.first] = pair.second;
+    if (!request.options.emplace(pair.first, pair.second).second)
+      return fail(Code::Usage, "--option {} is given twice", base::printable(pair.first));
   }
   return request;
 }

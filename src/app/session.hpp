@@ -39,10 +39,11 @@ struct RuntimeRequest {
 struct RuntimeTexts {
   RuntimeRequest request;                 ///< all but what follows
   std::vector<std::int64_t> thread_list;  ///< the first counts; empty: as the request says
-  std::vector<std::string> options;       ///< "NAME=VALUE"; of several of a name the last counts
+  std::vector<std::string> options;       ///< "NAME=VALUE", each name once
   std::optional<std::string> worker;      ///< command of a worker elsewhere
 };
-/// Code::Usage if an option is not NAME=VALUE or the worker's command cannot be split.
+/// Code::Usage if an option is not NAME=VALUE or is given twice, or the worker's command cannot be
+/// split.
 Result<RuntimeRequest> parse_runtime(const RuntimeTexts& texts);
 /// The words of --worker. Code::Usage if there is none or a quote is not closed.
 Result<std::vector<std::string>> parse_worker(const std::string& command);

@@ -143,9 +143,9 @@ bool ends_a_sweep(const Error& error) {
 
 }  // namespace
 
-Status check_sweep_form(std::string_view form, bool per_op) {
-  if (per_op)
-    return fail(Code::Usage, "--per-op: not of several threads or batches; give one of each");
+Status check_sweep_form(std::string_view form, std::string_view flag) {
+  if (!flag.empty())
+    return fail(Code::Usage, "{}: not of several threads or batches; give one of each", flag);
   if (form == "html" || form == "jsonl")
     return fail(Code::Usage,
                 "--format {}: not of several threads or batches; use text, json or csv", form);

@@ -26,8 +26,8 @@ struct SweepAxes {
 };
 
 /// Code::Usage for what the document of a sweep does not come in, or does not have: a page, lines
-/// of JSON, times by operator.
-Status check_sweep_form(std::string_view form, bool per_op = false);
+/// of JSON, kernels, which `flag` asks for; empty: nothing does.
+Status check_sweep_form(std::string_view form, std::string_view flag = {});
 
 struct SweepResult {
   report::Sweep sweep;

@@ -14,13 +14,11 @@ struct FitFlags : OutputFlags {
 };
 
 Result<int> run_fit(const FitFlags& flags) {
-  if (flags.only == "kernels" && !flags.request.groups_file.empty())
-    return fail(Code::Usage,
-                "--groups: applies to the composition, which --only kernels leaves out");
   OPLAT_CHECK(check_out(flags.form, {flags.request.table, flags.request.groups_file}));
   app::FitRequest request = flags.request;
   request.composition = flags.only != "kernels";
   request.kernels = flags.only != "composition";
+  OPLAT_CHECK(app::check_parts(request));
   request.store = !flags.dry_run;
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::fit(request, events));

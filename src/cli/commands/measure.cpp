@@ -20,7 +20,7 @@ struct MeasureFlags : OutputFlags {
 
 Result<int> run_measure_sweep(const MeasureFlags& flags, const app::MeasureRequest& request,
                               const std::optional<app::Gate>& gate, TerminalEvents& events) {
-  OPLAT_CHECK(app::check_sweep_form(flags.form.form(), request.per_op));
+  OPLAT_CHECK(app::check_sweep_form(flags.form.form(), request.per_op ? "--per-op" : ""));
   OPLAT_TRY(result, app::measure_sweep(request, flags.axes(), events));
   events.finish();
   std::vector<std::string> warnings = events.warnings();

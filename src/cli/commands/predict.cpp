@@ -69,8 +69,10 @@ Result<int> run_list(const PredictFlags& flags, const std::optional<app::Gate>& 
 /// Several numbers of threads, or several batches.
 Result<int> run_predict_sweep(const PredictFlags& flags, const app::SweepAxes& axes,
                               const std::optional<app::Gate>& gate) {
+  OPLAT_CHECK(app::check_sweep_form(flags.form.form(), flags.per_op ? "--per-op"
+                                                       : flags.keys ? "--keys"
+                                                                    : ""));
   OPLAT_TRY(models, models_to_read(flags.models, flags.form, flags.request.table));
-  OPLAT_CHECK(app::check_sweep_form(flags.form.form()));
   OPLAT_TRY(request, request_of(flags));
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(result, app::predict_sweep(request, models, axes, events));

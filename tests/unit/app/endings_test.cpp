@@ -46,6 +46,10 @@ TEST(Endings, AProfileOfWhichEveryKernelFailedHasNone) {
   ProfileRequest keys;
   keys.keys_file = "keys.txt";
   EXPECT_TRUE(check_sources(keys));
+  keys.inputs.shapes.batch = 4;
+  EXPECT_THAT(message_of(check_sources(keys), Code::Usage), HasSubstr("--batch, --shape"));
+  keys.models = {"net.onnx"};
+  EXPECT_TRUE(check_sources(keys));
 }
 
 TEST(Endings, ASweepIsStoppedOrWithoutTimes) {
@@ -62,7 +66,7 @@ TEST(Endings, ASweepHasNoPagesLinesOrOperators) {
   for (const char* form : {"text", "json", "csv"}) EXPECT_TRUE(check_sweep_form(form));
   EXPECT_THAT(message_of(check_sweep_form("html"), Code::Usage), HasSubstr("--format html: "));
   EXPECT_THAT(message_of(check_sweep_form("jsonl"), Code::Usage), HasSubstr("--format jsonl: "));
-  EXPECT_THAT(message_of(check_sweep_form("text", true), Code::Usage), HasSubstr("--per-op: "));
+  EXPECT_THAT(message_of(check_sweep_form("text", "--keys"), Code::Usage), HasSubstr("--keys: "));
 }
 
 TEST(Endings, AMeasurementIsKeptInATableAlone) {

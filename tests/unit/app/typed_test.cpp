@@ -57,11 +57,11 @@ TEST(Typed, ARuntimeHasOptionsAndPerhapsAWorkerElsewhere) {
   RuntimeTexts texts;
   texts.request.runtime = "onnxruntime";
   texts.thread_list = {2, 4};
-  texts.options = {"graph=all", "graph=basic"};
+  texts.options = {"graph=all", "spin=0"};
   RuntimeRequest request = must(parse_runtime(texts));
   EXPECT_EQ(request.threads, 2);
   EXPECT_FALSE(request.remote);
-  EXPECT_THAT(request.options, ElementsAre(Pair("graph", "basic"))) << "the last counts";
+  EXPECT_THAT(request.options, ElementsAre(Pair("graph", "all"), Pair("spin", "0")));
   texts.worker = "ssh HOST 'oplat worker' x";
   request = must(parse_runtime(texts));
   EXPECT_TRUE(request.remote);
@@ -69,6 +69,8 @@ TEST(Typed, ARuntimeHasOptionsAndPerhapsAWorkerElsewhere) {
   texts.worker = "ssh 'HOST";
   EXPECT_THAT(usage(parse_runtime(texts)), HasSubstr("--worker: "));
   texts.worker.reset();
+  texts.options = {"graph=all", "graph=basic"};
+  EXPECT_EQ(usage(parse_runtime(texts)), "--option graph is given twice");
   texts.options = {"graph"};
   EXPECT_THAT(usage(parse_runtime(texts)), HasSubstr("--option"));
 }
