@@ -4,6 +4,7 @@
 #include <map>
 
 #include "report/report_model.hpp"
+#include "table/limits.hpp"
 
 namespace oplat::report {
 
@@ -75,11 +76,14 @@ Result<RowListing> table_rows(const table::Table& table, std::int64_t most) {
   const std::map<table::SettingId, table::Setting> setting_of(settings.begin(), settings.end());
   RowListing listing;
   std::size_t bytes = 0;
+  std::size_t key_bytes = 0;
   OPLAT_CHECK(table.each_row({}, [&](const table::StoredRow& row) {
     // Rows share keys in the file but not in memory: an untrusted table of one long key must not
     // fill it.
     bytes += row.row.key.size() + kBytesPerRow;
-    if (static_cast<std::int64_t>(listing.rows.size()) >= most || bytes > kMaxListedBytes) {
+    key_bytes += row.row.key.size();
+    if (static_cast<std::int64_t>(listing.rows.size()) >= most || bytes > kMaxListedBytes ||
+        key_bytes > table::kMaxSharedBytes) {
       listing.cut = true;
       return false;
     }

@@ -65,6 +65,15 @@ StoredCampaign read_campaign(Cells& cells) {
   return stored;
 }
 
+/// In memory. Campaigns share environments in the file.
+std::size_t environment_bytes(const Environment& environment) {
+  constexpr std::size_t kBytesOfFact = 128;
+  std::size_t bytes = environment.kernel.size() + environment.hostname_hash.size();
+  for (const auto& [name, value] : environment.facts)
+    bytes += name.size() + value.size() + kBytesOfFact;
+  return bytes;
+}
+
 Result<std::int64_t> add_environment(Database& database, const Environment& environment) {
   OPLAT_CHECK(validate_text("kernel", environment.kernel));
   OPLAT_CHECK(validate_text("hostname_hash", environment.hostname_hash));
@@ -92,6 +101,7 @@ Result<std::vector<StoredCampaign>> Table::campaigns() const {
                 "FROM campaign LEFT JOIN environment ON environment.id = campaign.environment "
                 "ORDER BY campaign.id"));
   std::vector<StoredCampaign> all;
+  SharedBytes environments;
   Ascending ascending;
   while (true) {
     OPLAT_TRY(row, statement.step());
@@ -101,6 +111,7 @@ Result<std::vector<StoredCampaign>> Table::campaigns() const {
     OPLAT_CHECK(cells.status());
     if (!ascending.next(stored.id))
       return impl_->database->corrupt("campaign {} appears twice", stored.id);
+    OPLAT_CHECK(environments.add(*impl_->database, environment_bytes(stored.environment)));
     all.push_back(std::move(stored));
   }
 }

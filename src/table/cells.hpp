@@ -2,6 +2,7 @@
 /// The current line of a result, decoded with every type, length and range checked.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -48,6 +49,26 @@ class Cells {
   std::string_view table_;
   std::int64_t id_ = 0;
   std::optional<std::string> fault_;
+};
+
+/// Counts texts that lines share in the file: a small table from anywhere, in which many lines name
+/// one long text, must not fill the memory.
+class SharedBytes {
+ public:
+  explicit SharedBytes(std::size_t most = kMaxSharedBytes) : most_(most) {}
+  /// Code::Input once they are more than an answer may hold.
+  Status add(const Database& database, std::size_t bytes) {
+    bytes_ += bytes;
+    if (bytes_ <= most_) return {};
+    return database.corrupt(
+        "its lines repeat more than {} MiB of keys or facts, as no table of "
+        "oplat does; make it again",
+        most_ >> 20);
+  }
+
+ private:
+  std::size_t most_;
+  std::size_t bytes_ = 0;
 };
 
 /// Checks that ids come strictly ascending: a damaged file can show the same page again and again.

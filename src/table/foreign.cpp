@@ -280,11 +280,13 @@ Result<ForeignFile> Table::foreign_file(FileId id) const {
                                         "WHERE file = ?1 ORDER BY \"row\".id"));
   statement.add(id);
   Ascending ascending;
+  SharedBytes keys;
   while (true) {
     OPLAT_TRY(line, statement.step());
     if (!line) return file;
     OPLAT_TRY(stored, read_row(statement));
     if (!ascending.next(stored.id)) return database.corrupt("row {} appears twice", stored.id);
+    OPLAT_CHECK(keys.add(database, stored.row.key.size()));
     Cells cells(statement, "native of row");
     ForeignRow row{std::move(stored.row.key), std::move(stored.row.outcome), {}, {}};
     if (stored.device != file_device) row.device = names[stored.device];

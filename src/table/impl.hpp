@@ -2,6 +2,7 @@
 /// What a Table holds: the connection, the lease, the open transaction and the memory of look-ups.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -50,11 +51,14 @@ struct Table::Impl {
     return *std::move(value);
   }
 
+  using RowsQuestion = std::tuple<std::string, DeviceId, SettingId>;
+
   /// std::nullopt if the table has no such kernel.
   Result<std::optional<KernelId>> find_kernel(std::string_view key);
   /// Finds or adds; inside write().
   Result<KernelId> put_kernel(std::string_view key);
   void forget();
+  void remember(RowsQuestion question, const std::vector<StoredRow>& rows);
 
   std::filesystem::path path;
   Mode mode;
@@ -65,8 +69,8 @@ struct Table::Impl {
   std::optional<Lease> lease;
   int depth = 0;
 
-  using RowsQuestion = std::tuple<std::string, DeviceId, SettingId>;
   std::map<RowsQuestion, std::vector<StoredRow>> rows_memo;
+  std::size_t rows_memo_bytes = 0;  ///< of keys in it, as far as it was not emptied elsewhere
   std::unordered_map<std::string, KernelId> kernel_memo;
 
  private:

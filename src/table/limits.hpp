@@ -18,7 +18,12 @@ constexpr std::size_t kMaxForeignText = kMaxCell / 2;
 constexpr std::size_t kMaxFit = std::size_t{128} << 20;
 /// Kernels of one plan: the largest known models have some ten thousand.
 constexpr std::size_t kMaxPlanKernels = 10'000'000;
+/// Texts that the lines of one answer share in the file, such as the keys of rows: in memory each
+/// line has its own copy. A million rows of the longest usual keys have half of it.
+constexpr std::size_t kMaxSharedBytes = std::size_t{1} << 30;
 /// Look-ups remembered in memory; past it the memory is emptied and starts anew.
 constexpr std::size_t kMaxMemo = 200'000;
+/// Bytes of keys in rows that are remembered.
+constexpr std::size_t kMaxMemoBytes = std::size_t{256} << 20;
 
 }  // namespace oplat::table

@@ -47,7 +47,8 @@ std::optional<bool> read_flag(Cells& cells, int column) {
   return *value == 1;
 }
 
-Result<std::vector<PlanKernel>> read_kernels(Database& database, PlanId plan) {
+/// `keys`: of all kernels of the answer.
+Result<std::vector<PlanKernel>> read_kernels(Database& database, PlanId plan, SharedBytes& keys) {
   OPLAT_TRY(statement,
             database.prepare(
                 "SELECT plan_kernel.id, position, name, kernel.key, count, put_in FROM plan_kernel "
@@ -68,6 +69,7 @@ Result<std::vector<PlanKernel>> read_kernels(Database& database, PlanId plan) {
       return database.corrupt("plan {}: has position {}; expected {}", plan, position,
                               kernels.size());
     }
+    OPLAT_CHECK(keys.add(database, kernel.key.size()));
     kernels.push_back(std::move(kernel));
   }
 }
@@ -120,7 +122,8 @@ Result<std::optional<Plan>> Table::find_plan(std::string_view identity) const {
     OPLAT_CHECK(cells.status());
     id = cells.id();
   }
-  OPLAT_TRY(kernels, read_kernels(*impl_->database, id));
+  SharedBytes keys;
+  OPLAT_TRY(kernels, read_kernels(*impl_->database, id, keys));
   plan.kernels = std::move(kernels);
   return std::optional(std::move(plan));
 }
@@ -144,8 +147,9 @@ Result<std::vector<Plan>> Table::plans() const {
       ids.push_back(cells.id());
     }
   }
+  SharedBytes keys;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    OPLAT_TRY(kernels, read_kernels(*impl_->database, ids[i]));
+    OPLAT_TRY(kernels, read_kernels(*impl_->database, ids[i], keys));
     all[i].kernels = std::move(kernels);
   }
   return all;

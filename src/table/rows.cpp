@@ -43,6 +43,7 @@ void add_filter(Statement& statement, const RowFilter& filter,
 /// At most `most` rows that the statement gives, ids ascending.
 Result<std::vector<StoredRow>> read_rows(Statement& statement, std::size_t most) {
   std::vector<StoredRow> rows;
+  SharedBytes keys;
   Ascending ascending;
   while (rows.size() < most) {
     OPLAT_TRY(line, statement.step());
@@ -50,6 +51,7 @@ Result<std::vector<StoredRow>> read_rows(Statement& statement, std::size_t most)
     OPLAT_TRY(row, read_row(statement));
     if (!ascending.next(row.id))
       return statement.database().corrupt("row {} appears twice", row.id);
+    OPLAT_CHECK(keys.add(statement.database(), row.row.key.size()));
     rows.push_back(std::move(row));
   }
   return rows;
@@ -137,8 +139,7 @@ Result<std::vector<StoredRow>> Table::rows_of(std::string_view key, DeviceId dev
     rows = std::move(found);
     std::stable_sort(rows.begin(), rows.end(), state_before);
   }
-  if (impl_->rows_memo.size() >= kMaxMemo) impl_->rows_memo.clear();
-  impl_->rows_memo.emplace(std::move(question), rows);
+  impl_->remember(std::move(question), rows);
   return rows;
 }
 
@@ -154,6 +155,7 @@ Status Table::each_row(const RowFilter& filter,
                        const std::function<bool(const StoredRow&)>& visit) const {
   const std::optional<std::string> settings = settings_text(filter);
   std::int64_t next = std::numeric_limits<std::int64_t>::min();
+  SharedBytes keys;  // visitors keep them
   while (true) {
     std::vector<StoredRow> page;
     {
@@ -170,6 +172,7 @@ Status Table::each_row(const RowFilter& filter,
     }
     for (const StoredRow& row : page) {
       if (!visit(row)) return {};
+      OPLAT_CHECK(keys.add(*impl_->database, row.row.key.size()));
     }
     if (page.size() < kPage || page.back().id == std::numeric_limits<std::int64_t>::max())
       return {};

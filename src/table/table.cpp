@@ -124,7 +124,19 @@ Status Table::Impl::run_in_savepoint(const std::function<Status()>& work) {
 
 void Table::Impl::forget() {
   rows_memo.clear();
+  rows_memo_bytes = 0;
   kernel_memo.clear();
+}
+
+void Table::Impl::remember(RowsQuestion question, const std::vector<StoredRow>& rows) {
+  const std::size_t bytes = (rows.size() + 1) * std::get<std::string>(question).size();
+  if (bytes > kMaxMemoBytes) return;
+  if (rows_memo.size() >= kMaxMemo || rows_memo_bytes + bytes > kMaxMemoBytes) {
+    rows_memo.clear();
+    rows_memo_bytes = 0;
+  }
+  rows_memo_bytes += bytes;
+  rows_memo.emplace(std::move(question), rows);
 }
 
 Result<std::optional<KernelId>> Table::Impl::find_kernel(std::string_view key) {

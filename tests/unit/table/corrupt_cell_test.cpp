@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A cell of the wrong type or range is an error that names table, line and column, never a number.
+#include "table/cells.hpp"
 #include "table_fixture.hpp"
 
 namespace oplat::table {
@@ -108,6 +109,14 @@ TEST_F(CorruptCell, AKeyUnderAnotherKeysHashIsNotAnAnswer) {
   raw(file(), "UPDATE kernel SET key = 'Other{}()->()' WHERE id = 1");
   expect_error(must_open(file(), Mode::Read).rows_of(kRelu, 1, 1), Code::Input,
                "its hash does not match its key");
+}
+
+TEST_F(CorruptCell, TextsThatLinesShareAreBounded) {
+  fill();
+  const auto database = must(Database::open(file().string(), Database::Access::Read, "t.oplat"));
+  SharedBytes keys(10);
+  must(keys.add(*database, 10));
+  expect_error(keys.add(*database, 1), Code::Input, "t.oplat: corrupt table: its lines repeat");
 }
 
 TEST_F(CorruptCell, IntegrityNamesReferencesWithoutATarget) {
