@@ -3,6 +3,7 @@
 #include "table/migrate.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 #include "table/schema.hpp"
 
@@ -88,6 +89,23 @@ Status migrate_copy(Database& from, const std::filesystem::path& to,
   OPLAT_CHECK(apply_steps(*copy, steps));
   OPLAT_CHECK(verify_schema(*copy));
   return copy->execute("COMMIT");
+}
+
+Status keep_file(Database& from, const std::filesystem::path& file,
+                 const std::filesystem::path& kept) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  if (fs::equivalent(file, kept, code)) return {};  // kept by a migration that was killed then
+  fs::create_hard_link(file, kept, code);
+  if (!code) return {};
+  // By SQLite: closing the file here would give up the locks that this process holds on it.
+  const auto copy = [&]() -> Status {
+    OPLAT_TRY(to, Database::open(kept.string(), Database::Access::Create, from.shown()));
+    return copy_pages(from, *to);
+  };
+  const Status copied = copy();
+  if (!copied) fs::remove(kept, code);
+  return copied;
 }
 
 }  // namespace oplat::table

@@ -25,4 +25,9 @@ std::span<const Migration> migrations();
 Status migrate_copy(Database& from, const std::filesystem::path& to,
                     std::span<const Migration> steps);
 
+/// Gives the table at `file`, open as `from`, the further name `kept`: by a hard link, or by a copy
+/// where the file system has none. A copy that fails is removed again.
+Status keep_file(Database& from, const std::filesystem::path& file,
+                 const std::filesystem::path& kept);
+
 }  // namespace oplat::table

@@ -181,12 +181,43 @@ Result<OpenedDatabase> migrate_for_reading(OpenedDatabase old, std::span<const M
   return OpenedDatabase{std::move(database), std::move(folder)};
 }
 
+/// "NAME.schemaN" for the old file, or "NAME.schemaN.2" and so on: files of earlier migrations
+/// stay.
+fs::path name_to_keep(const fs::path& file, std::int64_t version) {
+  const std::string first = fmt::format("{}.schema{}", file.string(), version);
+  fs::path name = first;
+  std::error_code code;
+  for (int i = 2; fs::exists(fs::symlink_status(name, code)) && !fs::equivalent(file, name, code);
+       ++i)
+    name = fmt::format("{}.{}", first, i);
+  return name;
+}
+
+/// Puts `made` in the place of the table, which `source` has open and which stays as `kept`. Where
+/// that fails all is as it was.
+Status replace_by(const fs::path& made, Database& source, const fs::path& file,
+                  const fs::path& kept) {
+  std::error_code ignored;
+  if (const Status done = keep_file(source, file, kept); !done) {
+    fs::remove(made, ignored);
+    return fail(Code::Write, "{}: the file of its older schema cannot be kept as {}: {}",
+                source.shown(), base::printable(kept.filename().string(), 400),
+                done.error().message);
+  }
+  std::error_code code;
+  fs::rename(made, file, code);
+  if (!code) return {};
+  fs::remove(made, ignored);
+  fs::remove(kept, ignored);
+  return fail(Code::Write, "{}: cannot be replaced by its migrated copy: {}", source.shown(),
+              code.message());
+}
+
 /// Puts the migrated copy in the table's place and keeps the old file next to it.
 Result<OpenedDatabase> migrate_for_writing(OpenedDatabase old, const fs::path& file,
                                            std::int64_t version, std::span<const Migration> steps) {
   const std::string shown = old.database->shown();
   const fs::path made = file.string() + ".migrating";
-  const fs::path kept = fmt::format("{}.schema{}", file.string(), version);
   std::error_code code;
   // Shuts writers out until the new file is in its place. One that is between two of its blocks
   // keeps the table.
@@ -205,12 +236,7 @@ Result<OpenedDatabase> migrate_for_writing(OpenedDatabase old, const fs::path& f
     fs::remove(made, code);
     return fail(migrated.error());
   }
-  fs::remove(kept, code);
-  fs::create_hard_link(file, kept, code);
-  if (!code) fs::rename(made, file, code);
-  if (code)
-    return fail(Code::Write, "{}: cannot be replaced by its migrated copy: {}", shown,
-                code.message());
+  OPLAT_CHECK(replace_by(made, *source, file, name_to_keep(file, version)));
   source.reset();
   old.database.reset();
   OPLAT_TRY(database, Database::open(file.string(), Database::Access::Write, shown));

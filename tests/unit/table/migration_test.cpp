@@ -52,6 +52,33 @@ TEST_F(MigrationTest, WritingReplacesTheFileAndKeepsTheOldOne) {
   must(read_everything(must_open(file(), Mode::Write)));
 }
 
+TEST_F(MigrationTest, AFileThatWasKeptBeforeStays) {
+  fill();
+  age(file());
+  const std::string before = read_bytes(file());
+  write_bytes(kept(file()), "of an earlier table of this name");
+  const Migration steps[] = {{kOld, rename_back}};
+  must(open_database(file(), Mode::Write, steps));
+  EXPECT_EQ(read_bytes(kept(file())), "of an earlier table of this name");
+  EXPECT_EQ(read_bytes(kept(file()).string() + ".2"), before);
+}
+
+TEST_F(MigrationTest, WithoutHardLinksTheOldFileIsCopied) {
+  fill();
+  const auto database =
+      must(Database::open(file().string(), Database::Access::Read, file().string()));
+  // A link to what is not there fails as one does where there are none.
+  const std::filesystem::path gone = file().string() + ".gone";
+  must(keep_file(*database, gone, kept(file())));
+  EXPECT_EQ(must(must_open(kept(file()), Mode::Read).counts()),
+            must(must_open(file(), Mode::Read).counts()));
+  EXPECT_FALSE(keep_file(*database, gone, file().parent_path() / "no folder" / "kept"));
+  // A link is a name of the same file.
+  must(keep_file(*database, file(), file().string() + ".link"));
+  EXPECT_TRUE(std::filesystem::equivalent(file(), file().string() + ".link"));
+  must(keep_file(*database, file(), file().string() + ".link"));
+}
+
 TEST_F(MigrationTest, AStepThatFailsLeavesTheFile) {
   fill();
   age(file());
