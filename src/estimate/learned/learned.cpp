@@ -176,7 +176,7 @@ class Learned final : public Estimator {
     const bool one_state = !fitted_->reuse_bytes[1] && !fitted_->reuse_bytes[2];
     const std::size_t states =
         one_state || description->work.bytes_weights < kWeightsThatMatter ? 1 : kStates;
-    // A kernel is never hotter than it leaves its weights itself, and its row is no nearer.
+    // A kernel is never hotter than it leaves its weights itself.
     const std::size_t first =
         states == 1 ? 0 : state_of_its_own(description->work, fitted_->limits);
     std::vector<StatePoint> points;
@@ -231,7 +231,7 @@ class Learned final : public Estimator {
     if (!relatives_ || !has_relatives(key)) return;
     const auto kin = relatives_->answer(operator_of(key), work, state);
     if (!kin || !(kin->sd_log < answer.sd_log)) return;
-    // Nothing where both are as sure, so that a little more or less changes little.
+    // Their share is 0 where both are as sure, so that a little more or less changes little.
     const double share = 1 - std::pow(kin->sd_log / answer.sd_log, 2);
     answer.log_ns += share * (kin->log_ns - answer.log_ns);
     answer.sd_log = kin->sd_log;

@@ -54,8 +54,8 @@ double with_two_threads(const ir::Description& description, double log_ns) {
   return log_ns - 0.5 * std::min(1.0, description.work.bytes() / 1e6);
 }
 
-// Models are sums: where kernels of one kind scatter as log-normal times do, what is said of them is
-// their mean, exp(sd^2 / 2) above the median.
+// Models are sums: where kernels of one kind scatter as log-normal times do, what is said of them
+// is their mean, exp(sd^2 / 2) above the median.
 TEST(SparseModel, SumsAreAsLongAsTheirKernels) {
   constexpr double kSd = 0.35;
   test::MadeRows rows = test::made_rows(500, 0, 5);

@@ -168,7 +168,7 @@ TEST(KernelModel, ReadsOfResultsAreAsManyInOneCopyAsInSeveral) {
       EXPECT_EQ(readers["around0"], 3 - copies) << key << copies;
     }
   }
-  // Copies that have operands of their own are no chain; then one copy is none, either.
+  // Copies that have operands of their own are not chained, and neither is one copy.
   for (const std::int64_t copies : {1, 3}) {
     WRITE(own, "PRelu/16{}(f32[4,8],f32c[8])->(f32[4,8])",
           {.copies = copies, .distinct_operands = true, .reads = 3});
@@ -645,7 +645,7 @@ TEST(KernelModel, WhatHalvesSmallNumbersIsNotChained) {
   }
 }
 
-// A factor is no matrix: a chain of 200 copies of it stays far from 0.
+// A factor is not a matrix: a chain of 200 copies of it stays far from 0.
 TEST(KernelModel, ConstantFactorsAreNearOneWhateverTheirRank) {
   WRITE(w, "Mul/14{}(f32[1,12,64,64],f32c[1,1,64,64])->(f32[1,12,64,64])", {.copies = 3});
   EXPECT_EQ(w->model.wiring, Wiring::Chain);
