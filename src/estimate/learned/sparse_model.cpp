@@ -364,9 +364,9 @@ Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out,
 /// Of a log-normal time the skew is 1. Spreads are by the 90th percentile of errors, whose tails
 /// are heavier than that.
 double SparseModel::mean_over_median(double skew, double sd_log) {
-  constexpr double kMaxSd = 0.5;
+  constexpr double kLargestSd = 0.5;
   constexpr double kMost = 0.15;
-  const double sd = std::min(sd_log, kMaxSd);
+  const double sd = std::min(sd_log, kLargestSd);
   return std::min(skew * sd * sd / 2, kMost);
 }
 
