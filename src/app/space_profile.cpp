@@ -169,9 +169,13 @@ class SpaceProfile {
                         request_.campaign.budget_s.value_or(kRounds * kSecondsOfRound));
   }
   Status tell_known(estimate::Sampler& sampler);
-  /// Kernels, views among them, of the models and small networks whose turn came up to this round,
-  /// as far as they have neither time nor refusal: the composition needs every one.
+  /// What the table holds of a candidate. `ask_again`: after a refusal, too.
+  Status tell(estimate::Sampler& sampler, std::size_t candidate, bool ask_again);
+  /// Kernels, views among them, of the models and small networks whose turn came up to this round:
+  /// the composition needs every one.
   [[nodiscard]] std::vector<std::string> kernels_of_models(int round) const;
+  /// Those of them that have neither time nor refusal.
+  [[nodiscard]] std::vector<std::string> open_kernels_of_models(int round) const;
   /// Times these kernels, and each model once more. False: interrupted.
   Result<bool> models_in_turn(CampaignInParts& campaign, estimate::Sampler& sampler, int round,
                               double seconds);
@@ -222,12 +226,22 @@ class SpaceProfile {
 
 Status SpaceProfile::tell_known(estimate::Sampler& sampler) {
   for (std::size_t i = 0; i < candidates_.keys.size(); ++i) {
-    OPLAT_TRY(found, times_.read(i, candidates_.keys[i]));
-    const bool dropped = found == Times::Found::Refused && !request_.campaign.retry_refused;
-    if (found == Times::Found::Time) sampler.tell(i, times_.log_ns().at(i));
-    if (dropped) sampler.drop(i);
-    if (dropped || found == Times::Found::Time) settled_.insert(candidates_.keys[i]);
+    OPLAT_CHECK(tell(sampler, i, request_.campaign.retry_refused));
   }
+  return {};
+}
+
+Status SpaceProfile::tell(estimate::Sampler& sampler, std::size_t candidate, bool ask_again) {
+  OPLAT_TRY(found, times_.read(candidate, candidates_.keys[candidate]));
+  if (found == Times::Found::Time) {
+    sampler.tell(candidate, times_.log_ns().at(candidate));
+  } else if (found == Times::Found::Refused && !ask_again) {
+    sampler.drop(candidate);
+  } else {
+    sampler.put_back(candidate);
+    return {};
+  }
+  settled_.insert(candidates_.keys[candidate]);
   return {};
 }
 
@@ -317,14 +331,18 @@ std::vector<std::string> SpaceProfile::kernels_of_models(int round) const {
   for (std::size_t i = 0; i < models_.size(); ++i) {
     if (i % kRounds <= static_cast<std::size_t>(round)) plans.push_back(models_[i].plan);
   }
-  std::vector<std::string> keys = measure::keys_of(plans);
+  return measure::keys_of(plans);
+}
+
+std::vector<std::string> SpaceProfile::open_kernels_of_models(int round) const {
+  std::vector<std::string> keys = kernels_of_models(round);
   std::erase_if(keys, [this](const std::string& key) { return settled_.contains(key); });
   return keys;
 }
 
 Result<bool> SpaceProfile::models_in_turn(CampaignInParts& campaign, estimate::Sampler& sampler,
                                           int round, double seconds) {
-  std::vector<std::string> kernels = kernels_of_models(round);
+  std::vector<std::string> kernels = open_kernels_of_models(round);
   if (!kernels.empty()) {
     OPLAT_TRY(measured,
               measure_kernels(campaign, sampler, std::move(kernels), kMaxShareOfModels * seconds));
@@ -381,17 +399,7 @@ Result<measure::Summary> SpaceProfile::measure_kernels(CampaignInParts& campaign
       if (!summary.budget_ended && !summary.interrupted) settled_.insert(key);
       continue;
     }
-    const std::size_t i = candidate->second;
-    OPLAT_TRY(found, times_.read(i, key));
-    if (found == Times::Found::Time) {
-      sampler.tell(i, times_.log_ns().at(i));
-    } else if (found == Times::Found::Refused) {
-      sampler.drop(i);
-    } else {
-      sampler.put_back(i);
-      continue;
-    }
-    settled_.insert(key);
+    OPLAT_CHECK(tell(sampler, candidate->second, false));
   }
   return summary;
 }
@@ -424,7 +432,7 @@ Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
     if (!goes_on) break;
     const double of_models =
         std::min(kMaxShareOfModels * seconds,
-                 seconds_of_kernel * static_cast<double>(kernels_of_models(round).size())) +
+                 seconds_of_kernel * static_cast<double>(open_kernels_of_models(round).size())) +
         (models_.empty() ? 0 : share_of_models() * seconds);
     const double of_chosen = seconds - of_models;
     const std::size_t most =
@@ -477,9 +485,7 @@ Result<measure::Summary> SpaceProfile::last_part(CampaignInParts& campaign) {
   part.models = models_;
   part.budget_s = campaign.left_s();
   // Those of models, views among them, first: a fit of the composition needs them all.
-  std::vector<table::Plan> plans;
-  for (const PlannedModel& model : models_) plans.push_back(model.plan);
-  part.keys = measure::keys_of(plans);
+  part.keys = kernels_of_models(kRounds);
   // What is good enough gets no further blocks.
   if (!report_.target_met && request_.campaign.budget_s) {
     std::unordered_set<std::string> known(part.keys.begin(), part.keys.end());

@@ -29,12 +29,6 @@ std::uint32_t crc32(std::string_view text) {
   return ~crc;
 }
 
-/// Others have other numbers.
-bool is_convolution(const ir::Description& description) {
-  const std::size_t own = description.numbers.size() - (description.has_state ? 1 : 0);
-  return description.aligned && own == ir::kConvolutionNumbers;
-}
-
 /// The text that the row's own system has for it (KeyDomain::split_text), else the key: what the
 /// split's hash is taken of.
 std::string text_of(const DescribedRow& row, bool without_residual,
@@ -44,7 +38,7 @@ std::string text_of(const DescribedRow& row, bool without_residual,
     auto text = key ? domain->split_text(*key, without_residual) : std::nullopt;
     if (text) return *std::move(text);
   }
-  if (!without_residual || !is_convolution(row.description)) return row.key;
+  if (!without_residual || !ir::has_convolution_numbers(row.description)) return row.key;
   std::string text = row.description.slice;
   for (std::size_t i = 0; i < ir::kConvResidual; ++i)
     text += fmt::format(" {}", row.description.numbers[i]);
@@ -117,7 +111,8 @@ std::string why_none(std::span<const DescribedRow> rows, const Split& split) {
 std::optional<double> field_of(const DescribedRow& row, std::string_view field) {
   const auto found = std::find_if(std::begin(kFields), std::end(kFields),
                                   [&](const Field& each) { return each.name == field; });
-  if (found == std::end(kFields) || !is_convolution(row.description)) return std::nullopt;
+  if (found == std::end(kFields) || !ir::has_convolution_numbers(row.description))
+    return std::nullopt;
   // Where an image comes in, and of depthwise convolutions, the number is not a ratio.
   if (found->number == ir::kConvInChannels &&
       row.description.slice.find(" dense") == std::string::npos)

@@ -40,9 +40,9 @@ inline constexpr const char* kUnderLoadGroup = "under-load";
 /// A log-normal belief about one execution of one kernel. Holds no bounds: the level is asked
 /// later.
 struct Estimate {
-  double median_ns = 0;
-  double sd_log = 0;  ///< standard deviation of the logarithm of the time
-  std::string group;  ///< kernels of one group err together; see predict/spread.hpp
+  double median_ns = 0;  ///< of a kernel without a row the mean, up to 16 % longer (docs/adr/0086)
+  double sd_log = 0;     ///< standard deviation of the logarithm of the time
+  std::string group;     ///< kernels of one group err together; see predict/spread.hpp
   Source source = Source::Measured;
   std::string tier;  ///< how far from what was measured: "exact", "state", "roofline"
   std::string why;   ///< for people: which rows, what was assumed

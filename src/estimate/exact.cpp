@@ -425,10 +425,6 @@ class Exact final : public Estimator {
   mutable std::unordered_map<std::string, Known, KeyHash, std::equal_to<>> known_;
 };
 
-/// A kernel whose own bytes are as many times the core's own cache has lost its weights when it
-/// comes again (measure/states.cpp has no further state of it).
-constexpr double kTimesOwnCache = 2;
-
 }  // namespace
 
 Result<StateLimits> state_limits(const RowSource& rows) {
@@ -437,7 +433,7 @@ Result<StateLimits> state_limits(const RowSource& rows) {
   for (const auto& [id, device] : devices) {
     if (id != rows.device) continue;
     if (device.l2_bytes > 0)
-      limits.own_bytes = kTimesOwnCache * static_cast<double>(device.l2_bytes);
+      limits.own_bytes = table::kOwnCachesThatLoseWeights * static_cast<double>(device.l2_bytes);
     if (device.llc_bytes > 0) limits.all_bytes = static_cast<double>(device.llc_bytes);
   }
   if (!rows.settings.empty()) {

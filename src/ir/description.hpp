@@ -79,6 +79,8 @@ struct Description {
   /// Where the weights are before a call, if that is told apart: estimate/learned/states.hpp.
   std::size_t state = 0;
   bool has_state = false;  ///< whether the last of the numbers says it
+  /// How many of the numbers are the kernel's, whatever its state.
+  [[nodiscard]] std::size_t own_numbers() const { return numbers.size() - (has_state ? 1 : 0); }
 };
 
 /// The operator that a slice is of, without what fuses an activation or a sum: slices of a family
@@ -111,6 +113,9 @@ enum ConvolutionNumber : std::size_t {
   kConvResidual,
   kConvolutionNumbers
 };
+
+/// Whether its numbers are those: products, reductions and recurrent layers have others.
+bool has_convolution_numbers(const Description& description);
 
 /// What a number of a description is, for people; empty where the key's text alone says it.
 std::string_view number_name(const Description& description, std::size_t number);

@@ -65,8 +65,9 @@ std::optional<State> last_level_state(const ir::Work& work, const table::Device&
   const auto pool = last_level_pool(device, memory);
   if (!pool || always_hot(work)) return std::nullopt;
   // With the own cache's size unknown, half of the pool is behind it.
-  const double passed = device.l2_bytes > 0 ? 2 * static_cast<double>(device.l2_bytes)
-                                            : static_cast<double>(*pool) / 2;
+  const double passed =
+      device.l2_bytes > 0 ? table::kOwnCachesThatLoseWeights * static_cast<double>(device.l2_bytes)
+                          : static_cast<double>(*pool) / 2;
   if (hot_state(work).reuse_bytes >= passed) return std::nullopt;
   const double wanted = std::ceil(static_cast<double>(*pool) / work.bytes_weights);
   const auto copies =

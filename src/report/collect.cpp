@@ -75,13 +75,12 @@ Result<RowListing> table_rows(const table::Table& table, std::int64_t most) {
   const std::map<table::DeviceId, table::Device> device_of(devices.begin(), devices.end());
   const std::map<table::SettingId, table::Setting> setting_of(settings.begin(), settings.end());
   RowListing listing;
-  std::size_t bytes = 0;
   std::size_t key_bytes = 0;
   OPLAT_CHECK(table.each_row({}, [&](const table::StoredRow& row) {
     // Rows share keys in the file but not in memory: an untrusted table of one long key must not
     // fill it.
-    bytes += row.row.key.size() + kBytesPerRow;
     key_bytes += row.row.key.size();
+    const std::size_t bytes = key_bytes + (listing.rows.size() + 1) * kBytesPerRow;
     if (static_cast<std::int64_t>(listing.rows.size()) >= most || bytes > kMaxListedBytes ||
         key_bytes > table::kMaxSharedBytes) {
       listing.cut = true;

@@ -12,6 +12,9 @@ namespace oplat::table {
 /// Bytes per ns (10 GB/s) that one core of a modest machine reads from memory: where a decision
 /// needs a rate before one was measured.
 inline constexpr double kModestMemoryBytesPerNs = 10;
+/// A kernel whose own bytes are so many times the core's own cache has lost its weights when it
+/// comes again: its hot row is of that state.
+inline constexpr double kOwnCachesThatLoseWeights = 2;
 
 /// What one cache line of 64 bytes costs if `pool_bytes` were read since its last use, over several
 /// looks at different times: the lower quartiles and, as `high`, the upper ones.

@@ -44,6 +44,8 @@
 namespace oplat::estimate {
 
 struct LearnedAnswer {
+  /// ln of the time: of a sparse model of its mean, since models are sums (docs/adr/0086), of a
+  /// grid of its median.
   double log_ns = 0;
   double sd_log = 0;
   Pattern pattern;

@@ -126,6 +126,41 @@ std::array<float, SparseModel::kMembers> best_shares(
   return best;
 }
 
+/// How far the mean of a time lies above its median, as a logarithm: times err to both sides alike
+/// as logarithms, and models are sums of times (docs/adr/0086). Of a log-normal time the skew is 1;
+/// spreads are by the 90th percentile of errors, whose tails
+/// are heavier than that.
+double mean_over_median(double skew, double sd_log) {
+  constexpr double kLargestSd = 0.5;
+  constexpr double kMost = 0.15;
+  const double sd = std::min(sd_log, kLargestSd);
+  return std::min(skew * sd * sd / 2, kMost);
+}
+
+/// The skew with which left-out rows take in the mean as long as was said of them. `errors`: what
+/// was said less what they take, as logarithms.
+float skew_of(std::span<const float> errors, std::span<const float> sds) {
+  // One row that takes five times as long must not decide.
+  constexpr double kMaxError = 1.5;
+  constexpr double kMaxSkew = 3;
+  constexpr int kHalvings = 30;
+  const auto mean_ratio = [&](double skew) {
+    double sum = 0;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      const double above = mean_over_median(skew, static_cast<double>(sds[i]));
+      sum += std::exp(std::clamp(-static_cast<double>(errors[i]) - above, -kMaxError, kMaxError));
+    }
+    return sum / static_cast<double>(errors.size());
+  };
+  double low = 0;
+  double high = kMaxSkew;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (low + high);
+    (mean_ratio(middle) > 1 ? low : high) = middle;
+  }
+  return static_cast<float>(low);
+}
+
 }  // namespace
 
 struct SparseModel::Rows {
@@ -361,37 +396,6 @@ Status SparseModel::fit_spread(const Rows& rows, const LeftOut& left_out,
   return {};
 }
 
-/// Of a log-normal time the skew is 1. Spreads are by the 90th percentile of errors, whose tails
-/// are heavier than that.
-double SparseModel::mean_over_median(double skew, double sd_log) {
-  constexpr double kLargestSd = 0.5;
-  constexpr double kMost = 0.15;
-  const double sd = std::min(sd_log, kLargestSd);
-  return std::min(skew * sd * sd / 2, kMost);
-}
-
-float SparseModel::skew_of(std::span<const float> errors, std::span<const float> sds) {
-  // One row that takes five times as long must not decide.
-  constexpr double kMaxError = 1.5;
-  constexpr double kMaxSkew = 3;
-  constexpr int kHalvings = 30;
-  const auto mean_ratio = [&](double skew) {
-    double sum = 0;
-    for (std::size_t i = 0; i < errors.size(); ++i) {
-      const double above = mean_over_median(skew, static_cast<double>(sds[i]));
-      sum += std::exp(std::clamp(-static_cast<double>(errors[i]) - above, -kMaxError, kMaxError));
-    }
-    return sum / static_cast<double>(errors.size());
-  };
-  double low = 0;
-  double high = kMaxSkew;
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = 0.5 * (low + high);
-    (mean_ratio(middle) > 1 ? low : high) = middle;
-  }
-  return static_cast<float>(low);
-}
-
 std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& description,
                                                  Profile profile) const {
   const auto point = space_.place(description);
@@ -423,7 +427,7 @@ std::optional<LearnedAnswer> SparseModel::answer(const ir::Description& descript
   double sd = static_cast<double>(spread_factor_ * std::exp(spread));
   // Left-out rows, of which the spread is learned, had others of their slice.
   if (point->relative) sd = std::max(sd, smooth.sd);
-  answer.log_ns += above_median(sd);
+  answer.log_ns += mean_over_median(static_cast<double>(skew_), sd);
   answer.sd_log = spread_at(*point, sd);
   return answer;
 }

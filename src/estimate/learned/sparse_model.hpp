@@ -87,13 +87,6 @@ class SparseModel {
   Status fit_trees(const Rows& rows, LeftOut& left_out, const LearnRequest& options, Steps& steps);
   Status fit_spread(const Rows& rows, const LeftOut& left_out, const LearnRequest& options);
   [[nodiscard]] float mixed(const Values& values) const;
-  /// How far the mean of a time lies above its median, as a logarithm: times err to both sides
-  /// alike as logarithms, and models are sums of times (docs/adr/0086).
-  [[nodiscard]] double above_median(double sd_log) const { return mean_over_median(skew_, sd_log); }
-  static double mean_over_median(double skew, double sd_log);
-  /// The skew with which left-out rows take in the mean as long as was said of them. `errors`: what
-  /// was said less what they take, as logarithms.
-  static float skew_of(std::span<const float> errors, std::span<const float> sds);
   /// Returns ln of the reference in ns.
   double put_features(const ir::Description& description, const Point& point,
                       std::span<float> out) const;
@@ -115,7 +108,7 @@ class SparseModel {
   Forest spread_;               ///< of ln |error|
   float spread_factor_ = 0.3F;  ///< sd_log = factor * exp(spread)
   float quick_spread_ = 0.3F;   ///< sd_log of the trees alone
-  float skew_ = 0;              ///< see above_median()
+  float skew_ = 0;              ///< of times about their medians (docs/adr/0086)
   std::vector<LeftOutRow> left_out_;
 };
 

@@ -12,9 +12,8 @@ namespace oplat::estimate {
 namespace {
 
 std::uint64_t kernel_of(const ir::Description& description) {
-  const std::size_t count = description.numbers.size() - (description.has_state ? 1 : 0);
   const auto* first = reinterpret_cast<const char*>(description.numbers.data());
-  return base::hash64(std::string_view(first, count * sizeof(double)),
+  return base::hash64(std::string_view(first, description.own_numbers() * sizeof(double)),
                       base::hash64(description.slice, 0));
 }
 

@@ -281,6 +281,10 @@ Windows windows_of(const Key& key, const Contraction& product, Factors factors) 
 
 namespace oplat::ir {
 
+bool has_convolution_numbers(const Description& description) {
+  return description.aligned && description.own_numbers() == kConvolutionNumbers;
+}
+
 std::string_view number_name(const Description& description, std::size_t number) {
   static constexpr std::string_view kNames[] = {"batch",
                                                 "height",
@@ -295,9 +299,7 @@ std::string_view number_name(const Description& description, std::size_t number)
                                                 "groups",
                                                 "inputs"};
   static_assert(std::size(kNames) == kConvolutionNumbers);
-  // Products and reductions have fewer numbers.
-  const std::size_t own = description.numbers.size() - (description.has_state ? 1 : 0);
-  if (!description.aligned || own != kConvolutionNumbers || number >= own) return {};
+  if (!has_convolution_numbers(description) || number >= std::size(kNames)) return {};
   const auto is = [&](std::string_view kind) {
     return description.slice.find(kind) != std::string::npos;
   };

@@ -67,6 +67,9 @@ Result<int> element_type(ir::Dtype dtype) {
   }
 }
 
+/// Larger inputs are kept by the runtime alone; none is varied (vary_inputs()).
+constexpr std::size_t kMaxKeptTwice = std::size_t{64} << 20U;
+
 /// The strings of `input`, each of which a NUL ends; the empty string where there are too few.
 Status fill_strings(const Api& api, const InputData& input, OrtValue* value) {
   std::size_t count = 1;
@@ -190,13 +193,6 @@ Result<std::vector<std::string>> Session::names(OrtStatus* (*count)(const OrtSes
   }
   return names;
 }
-
-namespace {
-
-/// Larger inputs are kept by the runtime alone; none is varied (vary_inputs()).
-constexpr std::size_t kMaxKeptTwice = std::size_t{64} << 20U;
-
-}  // namespace
 
 Status Session::bind(std::vector<InputData> inputs, Place place) {
   place_ = place;

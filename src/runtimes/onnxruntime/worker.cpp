@@ -343,8 +343,9 @@ class OnnxRuntimeWorker final : public Worker {
                                  request.seed));
     OPLAT_TRY(bytes, ready.model.bytes());
     options.data_folder = ready.model.data_folder();
-    OPLAT_TRY(outcome, open_session(bytes, options, std::move(ready.inputs), "single",
-                                    ready.model.data_bytes(), ready.made_up));
+    OPLAT_TRY(outcome,
+              open_session(bytes, options, std::move(ready.inputs), Session::Place::Callers,
+                           "single", ready.model.data_bytes(), ready.made_up));
     const auto* opened = std::get_if<measure::Opened>(&outcome);
     if (opened != nullptr && ready.further)
       vary_inputs(*sessions_.at(opened->handle), ready.further, request.seed);
@@ -374,8 +375,8 @@ class OnnxRuntimeWorker final : public Worker {
     const char* wiring = kernel->wiring == onnx::Wiring::Chain ? "chain"
                          : kernel->wiring == onnx::Wiring::Fan ? "fan"
                                                                : "single";
-    OPLAT_TRY(outcome, open_session(kernel->bytes, options, std::move(*inputs), wiring, 0, {},
-                                    Session::Place::Runtimes));
+    OPLAT_TRY(outcome, open_session(kernel->bytes, options, std::move(*inputs),
+                                    Session::Place::Runtimes, wiring));
     const auto* opened = std::get_if<measure::Opened>(&outcome);
     if (opened == nullptr) return outcome;
     Session& session = *sessions_.at(opened->handle);
@@ -442,10 +443,9 @@ class OnnxRuntimeWorker final : public Worker {
   }
 
   Result<measure::OpenOutcome> open_session(const std::string& bytes, const SessionOptions& options,
-                                            std::vector<InputData> inputs, const char* topology,
-                                            std::int64_t data_bytes = 0,
-                                            std::string_view made_up = {},
-                                            Session::Place place = Session::Place::Callers) {
+                                            std::vector<InputData> inputs, Session::Place place,
+                                            const char* topology, std::int64_t data_bytes = 0,
+                                            std::string_view made_up = {}) {
     const auto size = static_cast<std::int64_t>(bytes.size()) + data_bytes;
     if (auto skipped = too_large(size)) return measure::OpenOutcome(std::move(*skipped));
     leave_place();  // the session, or the first one of all, makes threads
