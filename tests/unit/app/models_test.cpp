@@ -16,7 +16,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class ModelsTest : public RecordingTest {};
+class ModelsTest : public RecordingTest {
+ protected:
+  /// The recorded model into t.oplat.
+  void profile_model() {
+    ProfileRequest request;
+    request.models = {path(kModel)};
+    request.table = path("t.oplat");
+    request.runtime = replay();
+    ASSERT_TRUE(profile(request, events_));
+  }
+};
 
 TEST_F(ModelsTest, PlanIsTheRuntimes) {
   RuntimePlanRequest request;
@@ -144,11 +154,7 @@ TEST_F(ModelsTest, OfSeveralModelsTheOnesThatFailHaveTheirErrors) {
 }
 
 TEST_F(ModelsTest, ValidateCountsModelsWithoutAPlanAsUnmeasured) {
-  ProfileRequest profiled;
-  profiled.models = {path(kModel)};
-  profiled.table = path("t.oplat");
-  profiled.runtime = replay();
-  ASSERT_TRUE(profile(profiled, events_));
+  profile_model();
   ValidateRequest request;
   request.models = {path(kModel), write("other.onnx", {"not recorded"})};
   request.table = path("t.oplat");
@@ -182,11 +188,7 @@ TEST_F(ModelsTest, MeasureSaysWhenItWasCancelled) {
 }
 
 TEST_F(ModelsTest, ValidatePredictsAndTakesTheTablesTimes) {
-  ProfileRequest profiled;
-  profiled.models = {path(kModel)};
-  profiled.table = path("t.oplat");
-  profiled.runtime = replay();
-  ASSERT_TRUE(profile(profiled, events_));
+  profile_model();
   ValidateRequest request;
   request.models = {path(kModel)};
   request.table = path("t.oplat");
@@ -214,11 +216,7 @@ TEST_F(ModelsTest, ValidatePredictsAndTakesTheTablesTimes) {
 }
 
 TEST_F(ModelsTest, ValidateThatIsStoppedHasTheModelsThatAreDone) {
-  ProfileRequest profiled;
-  profiled.models = {path(kModel)};
-  profiled.table = path("t.oplat");
-  profiled.runtime = replay();
-  ASSERT_TRUE(profile(profiled, events_));
+  profile_model();
   {
     // Another model of the same kernel, whose time the table lacks.
     auto recorded = test::must(table::Table::open(path("recorded.oplat"), table::Mode::Write));

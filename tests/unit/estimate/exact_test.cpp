@@ -321,6 +321,23 @@ TEST_F(ExactTest, SamplesSayTheirState) {
   EXPECT_EQ(states.at(4000), 0U) << "the only one of its key";
 }
 
+// A hot row that is left out, since its cores were never its own, leaves a cold one.
+TEST_F(ExactTest, AColdRowStaysColdWithoutItsHotOne) {
+  table::Row loud;
+  loud.key = test::kCopy250;
+  loud.origin = "own";
+  loud.reuse_bytes = 1e3;
+  loud.outcome = timing(1000);
+  loud.method.flags = {table::kNeverQuiet};
+  must(small_.table().put_row(device_, setting_, std::nullopt, loud));
+  row(test::kCopy250, 1e12, timing(3000));
+  row(test::kCopy1000, std::nullopt, timing(2000));
+  const auto samples = must(read_samples_in_states(source()));
+  ASSERT_EQ(samples.size(), 2U) << "without the loud one";
+  for (const Sample& sample : samples)
+    EXPECT_EQ(sample.state > 0, sample.key == test::kCopy250) << sample.key;
+}
+
 TEST_F(ExactTest, TheChainAsksTheRooflineLastAndOnlyIfTold) {
   row(test::kCopy250, std::nullopt, timing(1000));
   const Query queries[] = {{test::kCopy250, 0.0}, {test::kCopy1000, 0.0}};

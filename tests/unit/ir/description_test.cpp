@@ -337,6 +337,17 @@ TEST(Description, WhatIsRepeatedHasLoopsOfItsOwn) {
                "Reshape/14@copied=1{allowzero=0}(f32[392],i64c[1]=[392])->(f32[392])");
 }
 
+// Aligned numbers are of one meaning in their family, not those of convolutions in each.
+TEST(Description, OtherAlignedNumbersHaveNoNamesOfConvolutions) {
+  for (const char* text : {"ReduceMean/13{axes=[1],keepdims=1}(f32[8,16,32])->(f32[8,1,32])",
+                           "MatMul/13{}(f32[4,9,36],f32[4,36,9])->(f32[4,9,9])"}) {
+    const auto other = described(text);
+    EXPECT_TRUE(other->aligned) << text;
+    EXPECT_FALSE(has_convolution_numbers(*other)) << text;
+    EXPECT_EQ(number_name(*other, 0), "") << text;
+  }
+}
+
 TEST(Description, ARecurrentLayerIsItsStepsAndSizes) {
   const auto layer = described(
       "LSTM/14{activations=[Sigmoid,Tanh,Tanh,Sigmoid,Tanh,Tanh],direction=bidirectional,"
@@ -349,6 +360,13 @@ TEST(Description, ARecurrentLayerIsItsStepsAndSizes) {
       "(f32[20,1,4,512],-,-)");
   EXPECT_EQ(plain->slice, layer->slice);
   EXPECT_EQ(plain->numbers, (Numbers{1, 20, 4, 64, 512}));
+  EXPECT_TRUE(plain->aligned);
+  EXPECT_EQ(described("LSTM/7{activations=[Sigmoid,Tanh,Tanh],direction=forward,hidden_size=512,"
+                      "input_forget=0}(f32[20,4,64],f32c[1,2048,64],f32c[1,2048,512])->"
+                      "(-,f32[1,4,512],f32[1,4,512])")
+                ->slice,
+            plain->slice)
+      << "which states are results";
   EXPECT_NE(described("LSTM/7{activations=[Sigmoid,Relu,Tanh],direction=forward,hidden_size=512,"
                       "input_forget=0}(f32[20,4,64],f32c[1,2048,64],f32c[1,2048,512])->"
                       "(f32[20,1,4,512],-,-)")
@@ -646,6 +664,9 @@ TEST(Description, ProductsOfABatchAreCallsOfTheirOwn) {
   const auto calls = [](std::string_view key) { return described(key)->windows.calls; };
   EXPECT_EQ(calls("MatMul/13{}(f32[4,4,9,36],f32[4,4,36,9])->(f32[4,4,9,9])"), 16);
   EXPECT_EQ(calls("MatMul/13{}(f32[4,9,36],f32c[36,9])->(f32[4,9,9])"), 1) << "one of 36 rows";
+  EXPECT_EQ(calls("QLinearMatMul/10{}(u8[1,12,128,26],f32c[],u8c[],u8[1,12,26,128],f32c[],u8c[],"
+                  "f32c[],u8c[])->(u8[1,12,128,128])"),
+            12);
   EXPECT_EQ(calls("Conv/11{dilations=[1,1],group=4,kernel_shape=[1,1],pads=[0,0,0,0],"
                   "strides=[1,1]}(f32[2,16,9,9],f32c[32,4,1,1])->(f32[2,32,9,9])"),
             8);
@@ -670,6 +691,12 @@ TEST(Description, ATransposedConvolutionIsAProductWhoseColumnsAreAddedUp) {
   EXPECT_EQ(whole->contraction->out_c, 32 * 16);
   EXPECT_EQ(whole->contraction->batch * whole->contraction->out_h * whole->contraction->out_w, 160);
   EXPECT_EQ(whole->windows.folded, 160 * 32 * 16);
+  // By the numbers of a convolution.
+  EXPECT_TRUE(has_convolution_numbers(*whole));
+  EXPECT_EQ(whole->numbers[kConvOutChannels], 32);
+  EXPECT_EQ(whole->numbers[kConvKernel], 4);
+  EXPECT_EQ(whole->numbers[kConvStride], 2);
+  EXPECT_EQ(number_name(*whole, kConvKernel), "kernel");
   const auto grouped = transposed(2, "64,16,4,4");
   EXPECT_EQ(grouped->contraction->in_c, 32);
   EXPECT_EQ(grouped->windows.folded, 160 * 32 * 16);
