@@ -45,9 +45,9 @@ struct Contraction {
 /// the weights anew in each call.
 enum class Factors : std::uint8_t { Wide, Bytes, SignedBytes };
 
-/// What ONNX Runtime does around products that it does not block.
+/// What ONNX Runtime does around products.
 struct Windows {
-  double calls = 0;  ///< products that are computed one after the other
+  double calls = 0;  ///< products that are not blocked, computed one after the other
   /// Of requantised bytes: how often the channels of a group are copied, or looked up, for one
   /// place of a window. 0 where the whole image is multiplied as it lies.
   double gathered = 0;
@@ -55,6 +55,11 @@ struct Windows {
   double unfolded = 0;
   /// Of transposed ones: elements of columns that are added to the result.
   double folded = 0;
+  /// Of blocked ones: calls of the kernel that computes a row of results, and results that are
+  /// written, once for each block of channels that adds to them (all of up to 128 where windows are
+  /// single places).
+  double row_calls = 0;
+  double written = 0;
 };
 
 /// Keys of one slice differ in their numbers alone, so that interpolation between them has a
@@ -73,6 +78,9 @@ struct Description {
   /// Bytes between neighbours where an operand is walked across its rows; 0 where all are walked in
   /// order.
   double stride_bytes = 0;
+  /// Of such a walk: its lines that share a set of a first-level cache, where a line of 64 bytes
+  /// has one of 64 sets.
+  double lines_in_a_set = 0;
   /// Of an activation that is computed in a pass over the result: its elements, times what one
   /// takes next to one of Clip. 0 without one.
   double activation_cost = 0;

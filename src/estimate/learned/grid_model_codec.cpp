@@ -13,7 +13,7 @@ namespace oplat::estimate {
 namespace {
 
 /// Fits of before describe kernels by other numbers (docs/adr/0060, 0063, 0067, 0069).
-constexpr ModelFormat kGridFormat{"oplat.learned", 11, "learned fit"};
+constexpr ModelFormat kGridFormat{"oplat.learned", 12, "learned fit"};
 
 Error broken_grid(std::string_view what) { return kGridFormat.broken(what); }
 

@@ -14,6 +14,7 @@ constexpr std::size_t kChecksumBytes = 8;
 constexpr std::uint32_t kMaxProcessors = 100'000;
 /// A unit of work that takes thirty years is damage.
 constexpr double kMaxNs = 1e18;
+constexpr double kMaxNearBytes = 1e15;
 
 bool positive(double value) { return std::isfinite(value) && value > 0; }
 
@@ -36,6 +37,7 @@ void write_head(base::ByteWriter& writer, const ModelFormat& format, const Machi
 
 void write_reference(base::ByteWriter& writer, const Reference& reference) {
   for (const double ns : reference.ns_per_unit) writer.f64(ns);
+  writer.f64(reference.near_bytes);
   writer.u32(reference.of_all_work ? 1 : 0);
 }
 
@@ -93,6 +95,9 @@ Result<Reference> read_reference(base::ByteReader& reader, const ModelFormat& fo
     ns = reader.f64();
     if (!(ns >= 0 && ns <= kMaxNs)) return fail(format.broken("a reference is out of range"));
   }
+  reference.near_bytes = reader.f64();
+  if (!(reference.near_bytes >= 0 && reference.near_bytes <= kMaxNearBytes))
+    return fail(format.broken("a reference is out of range"));
   const std::uint32_t of_all_work = reader.u32();
   if (of_all_work > 1) return fail(format.broken("a reference has an unknown kind"));
   reference.of_all_work = of_all_work == 1;

@@ -64,7 +64,7 @@ ir::Factors taken_for(const Reference& reference, ir::Factors factors, bool dept
 }
 
 /// To the power at which parts add up.
-Parts parts_of(const ir::Description& description, ir::Factors factors) {
+Parts parts_of(const ir::Description& description, ir::Factors factors, double near_bytes) {
   const ir::Work& work = description.work;
   Parts parts{};
   parts[kLaunch] = 1;
@@ -90,6 +90,8 @@ Parts parts_of(const ir::Description& description, ir::Factors factors) {
     parts[kGathered] = description.windows.gathered;
     parts[kUnfolded] = description.windows.unfolded;
     parts[kFolded] = description.windows.folded;
+    parts[kRowCalls] = description.windows.row_calls;
+    parts[kWritten] = description.windows.written;
     if (rate == kFlopsOfSignedBytes)
       parts[kSignedWeights] = product->groups * sum_length * product->out_c;
   }
@@ -99,6 +101,9 @@ Parts parts_of(const ir::Description& description, ir::Factors factors) {
     parts[kColdLaunch] = 1;
   }
   parts[kActivation] = description.activation_cost;
+  const double moved = work.bytes_in + work.bytes_out;
+  if (near_bytes > 0 && moved > near_bytes)
+    parts[kBytesFromMemory] = moved * std::min(1.0, std::log2(moved / near_bytes));
   for (double& part : parts) part = part > 0 ? std::pow(part, kPower) : 0;
   return parts;
 }
@@ -143,7 +148,7 @@ bool Reference::learned() const {
 
 double Reference::ns(const ir::Description& description) const {
   const ir::Factors factors = taken_for(*this, description.factors, is_depthwise(description));
-  Parts parts = parts_of(description, factors);
+  Parts parts = parts_of(description, factors, near_bytes);
   const auto add_to = [&](ReferencePart from, ReferencePart to) {
     if (ns_per_unit[from] > 0 || !(parts[from] > 0)) return;
     const double both = std::pow(parts[to], 1 / kPower) + std::pow(parts[from], 1 / kPower);
@@ -167,14 +172,22 @@ double Reference::ns(const ir::Description& description) const {
   return std::pow(sum, 1 / kPower);
 }
 
-Reference learn_reference(std::span<const ir::Description> rows, std::span<const double> log_ns) {
+namespace {
+
+struct Learned {
+  Reference reference;
+  double error = 0;  ///< squares of what it is off, as logarithms
+};
+
+Learned learn_with(std::span<const ir::Description> rows, std::span<const double> log_ns,
+                   double near_bytes) {
   std::vector<Parts> parts;
   std::vector<double> times;
   Parts largest{};
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (!rows[row].contraction) continue;
     times.push_back(std::exp(kPower * log_ns[row]));
-    parts.push_back(parts_of(rows[row], rows[row].factors));
+    parts.push_back(parts_of(rows[row], rows[row].factors, near_bytes));
     for (std::size_t i = 0; i < kReferenceParts; ++i)
       largest[i] = std::max(largest[i], parts.back()[i]);
   }
@@ -193,13 +206,38 @@ Reference learn_reference(std::span<const ir::Description> rows, std::span<const
     for (std::size_t i = 0; i < parts.size(); ++i)
       fitted[i] = std::max(sum_of(parts[i], solution), kMinShare * times[i]);
   }
-  Reference reference;
+  Learned learned;
+  Reference& reference = learned.reference;
+  reference.near_bytes = near_bytes;
   for (std::size_t i = 0; i < kReferenceParts; ++i) {
     if (largest[i] > 0)
       reference.ns_per_unit[i] =
           std::max(kToldToBeNothing, std::pow(solution[i] / largest[i], 1 / kPower));
   }
-  return reference;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double off = std::log(fitted[i] / times[i]);
+    learned.error += off * off;
+  }
+  return learned;
+}
+
+}  // namespace
+
+Reference learn_reference(std::span<const ir::Description> rows, std::span<const double> log_ns) {
+  // Caches that data leave at all, in doublings: rows tell no finer. Few rows tell of none.
+  constexpr double kLeastNear = 1 << 20;
+  constexpr double kMostNear = 128 << 20;
+  constexpr std::ptrdiff_t kMinBeyond = 20;
+  Learned best = learn_with(rows, log_ns, 0);
+  for (double near = kLeastNear; near <= kMostNear; near *= 2) {
+    const auto beyond = std::count_if(rows.begin(), rows.end(), [&](const ir::Description& row) {
+      return row.contraction && row.work.bytes_in + row.work.bytes_out > 2 * near;
+    });
+    if (beyond < kMinBeyond) break;
+    const Learned other = learn_with(rows, log_ns, near);
+    if (other.error < best.error) best = other;
+  }
+  return best.reference;
 }
 
 double log_reference(const Reference& reference, const Machine& machine,

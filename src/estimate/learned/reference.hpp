@@ -19,7 +19,8 @@ namespace oplat::estimate {
 /// Weights that are not in the core's own cache cost more a byte; from memory they cost still more,
 /// and the first of them are waited for (docs/adr/0063). A fused activation is a pass over the
 /// result, which a depthwise convolution feels and a product of many channels hardly
-/// (docs/adr/0067). docs/adr/0079 has the rest.
+/// (docs/adr/0067). Operands and results that no cache holds come from memory (docs/adr/0087).
+/// docs/adr/0079 has the rest.
 enum ReferencePart : std::size_t {
   kLaunch,
   kFlops,
@@ -42,10 +43,13 @@ enum ReferencePart : std::size_t {
   kFlopsOfDepthwiseBytes,
   kSignedWeights,   ///< of ir::Factors::SignedBytes, which are packed in each call
   kResultsOfBytes,  ///< sums of bytes, which become bytes
-  kCalls,           ///< ir::Windows, as the next three
+  kCalls,           ///< ir::Windows, as the next five
   kGathered,
   kUnfolded,
   kFolded,
+  kRowCalls,
+  kWritten,
+  kBytesFromMemory,  ///< of operands and results beyond Reference::near_bytes
   kReferenceParts
 };
 
@@ -53,6 +57,9 @@ struct Reference {
   /// ns that a unit of each part takes; 0 where no row told, all 0 for a reference that was never
   /// learned.
   std::array<double, kReferenceParts> ns_per_unit{};
+  /// Operands and results of so many bytes together stay in a cache, of twice as many none; 0 where
+  /// no row told of such an end.
+  double near_bytes = 0;
   /// Whether it stands for work that sums no products, too: in fits of before.
   bool of_all_work = false;
   [[nodiscard]] bool learned() const;

@@ -59,12 +59,15 @@ void put_sizes(Writer& writer, const ir::Work& work, const Machine& machine, dou
 /// Lines of 64 bytes that are a multiple of 4,096 bytes apart share a set of most first-level
 /// caches, so that a walk across more rows than it has ways finds none of them again.
 constexpr int kMaxStridePower = 14;
+/// Lines of a set that every first-level cache keeps.
+constexpr double kFewWays = 8;
 
 void put_memory(Writer& writer, const ir::Description& description) {
   writer.put(static_cast<double>(description.state));
   writer.put(description.stride_bytes > 0
                  ? log_power_of_two(description.stride_bytes, kMaxStridePower)
                  : 0);
+  writer.put(std::log(std::max(1.0, description.lines_in_a_set / kFewWays)));
 }
 
 void put_product(Writer& writer, const ir::Contraction& p) {

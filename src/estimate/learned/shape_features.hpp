@@ -11,7 +11,7 @@
 namespace oplat::estimate {
 
 inline constexpr std::size_t kSizeFeatures = 12;
-inline constexpr std::size_t kMemoryFeatures = 2;
+inline constexpr std::size_t kMemoryFeatures = 3;
 inline constexpr std::size_t kProductFeatures = 11;
 inline constexpr std::size_t kTileFeatures = 3 * kTileCount;
 inline constexpr std::size_t kWinogradFeatures = 3;

@@ -13,7 +13,7 @@ namespace {
 
 /// Fits of before describe kernels by other numbers (docs/adr/0060, 0063, 0067, 0069), or hold one
 /// process (0071), do not say how many rows of other numbers of threads helped, or no skew (0086).
-constexpr ModelFormat kSparseFormat{"oplat.sparse", 12, "sparse fit"};
+constexpr ModelFormat kSparseFormat{"oplat.sparse", 13, "sparse fit"};
 
 tl::unexpected<Error> broken_sparse(std::string_view what) {
   return fail(kSparseFormat.broken(what));

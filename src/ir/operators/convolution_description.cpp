@@ -245,6 +245,36 @@ bool all_are(const std::optional<std::vector<std::int64_t>>& list, std::int64_t 
                               [value](std::int64_t one) { return one == value; });
 }
 
+/// Blocks of filters that a kernel takes at once, and channels of a pointwise convolution.
+constexpr double kBlocksAtOnce = 4;
+constexpr double kChannelsOfPoints = 128;
+
+/// Rows of results one after the other, each for some blocks of filters and one block of channels,
+/// or for one channel of an image; all places of a pointwise convolution at once, for many channels
+/// (mlas/lib/snchwc.cpp).
+Windows blocked_windows(const Key& key, const Contraction& product) {
+  Windows windows;
+  const Value* tag = key.tag("block");
+  if (tag == nullptr || tag->integer() == nullptr || *tag->integer() < 1) return windows;
+  const auto block = static_cast<double>(*tag->integer());
+  const double rows = product.batch * product.out_h;
+  const double places = rows * product.out_w;
+  if (product.is_depthwise()) {
+    windows.row_calls = std::ceil(product.groups / block) * rows;
+    windows.written = product.groups * places;
+    return windows;
+  }
+  const bool is_plain = product.kernel_h * product.kernel_w == 1 &&
+                        all_are(integers(key, "strides"), 1) && all_are(integers(key, "pads"), 0);
+  // Less than a block are an image's.
+  double passes = product.in_c < block ? product.in_c : std::ceil(product.in_c / block);
+  if (is_plain) passes = std::ceil(product.in_c / kChannelsOfPoints);
+  const double filters = std::ceil(product.out_c / (kBlocksAtOnce * block));
+  windows.row_calls = product.groups * passes * filters * (is_plain ? product.batch : rows);
+  windows.written = product.groups * product.out_c * passes * places;
+  return windows;
+}
+
 }  // namespace
 
 /// QLinearConv (core/providers/cpu/quantization/qlinearconv.cc) copies windows place by place, or
@@ -254,6 +284,7 @@ bool all_are(const std::optional<std::vector<std::int64_t>>& list, std::int64_t 
 /// (core/providers/cpu/nn/conv_transpose.cc) adds its columns up.
 Windows windows_of(const Key& key, const Contraction& product, Factors factors) {
   Windows windows;
+  if (key.domain == kNchwc) return blocked_windows(key, product);
   const bool is_onnx = key.domain.empty() || key.domain == kContrib;
   if (!is_onnx) return windows;
   const bool requantises = key.op == "QLinearConv";

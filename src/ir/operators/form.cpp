@@ -3,6 +3,7 @@
 #include "ir/operators/form.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "ir/axis.hpp"
@@ -18,6 +19,15 @@ std::optional<DimSizes> sizes_of(const TensorEntry* tensor) {
     sizes.push_back(static_cast<double>(*dim));
   }
   return sizes;
+}
+
+double lines_in_a_set(double stride_bytes, double rows) {
+  constexpr double kLine = 64;
+  constexpr double kSets = 64;
+  // The least distance of two lines that share a set and are not the same.
+  double step = kLine * kSets;
+  while (step > kLine && std::fmod(stride_bytes, step) != 0) step /= 2;
+  return rows * step / (kLine * kSets);
 }
 
 double product_of(const DimSizes& sizes, std::size_t from, std::size_t to) {
@@ -71,10 +81,12 @@ Form& Form::types(std::size_t count) {
   return *this;
 }
 
-Form& Form::stride(double elements) {
+Form& Form::stride(double elements, double rows) {
   const auto* tensor = std::get_if<TensorEntry>(&key_.operands.front());
   const auto bits_of = tensor == nullptr ? std::nullopt : bits(tensor->dtype);
-  if (elements > 1 && bits_of) description_.stride_bytes = elements * *bits_of / 8;
+  if (!(elements > 1 && bits_of)) return *this;
+  description_.stride_bytes = elements * *bits_of / 8;
+  description_.lines_in_a_set = lines_in_a_set(description_.stride_bytes, rows);
   return *this;
 }
 

@@ -29,6 +29,11 @@ std::optional<DimSizes> sizes_of(const TensorEntry* tensor);
 /// Of the sizes from one place to before another.
 double product_of(const DimSizes& sizes, std::size_t from, std::size_t to);
 
+/// Of a walk across rows that lie so many bytes apart, the lines of 64 bytes that share a set of a
+/// cache of 64 sets, which most first-level caches have: all where the distance is a multiple of
+/// 4,096, a 64th where it is an odd number of lines.
+double lines_in_a_set(double stride_bytes, double rows);
+
 /// The text of a value in a slice.
 std::string said(const Value& value);
 
@@ -61,8 +66,8 @@ class Form {
     description_.numbers.push_back(length);
     return *this;
   }
-  /// The operand is walked across rows of so many elements.
-  Form& stride(double elements);
+  /// The operand is walked across `rows` rows of so many elements.
+  Form& stride(double elements, double rows);
   /// ir::Work::steps.
   Form& steps(double count) {
     description_.work.steps = count;

@@ -21,6 +21,8 @@ namespace {
 constexpr double kStepsOfLookup = 0.2;
 /// Of a result that is made, however small: 140 to 155 ns there.
 constexpr double kStepsOfResult = 140;
+/// Channels that are brought together.
+constexpr double kReordered = 16;
 /// Of an element that is taken out with a step: 0.75 ns there.
 constexpr double kStepsOfPick = 0.75;
 
@@ -51,7 +53,7 @@ std::optional<Description> describe_transpose(const Key& key) {
   const double bytes = std::ceil(moved->behind * *bits_of / 8);
   // What an element means does not matter, how many bytes move together does.
   Form form(key, {"perm"});
-  form.stride(moved->stride);
+  form.stride(moved->stride, moved->rows);
   switch (moved->way) {
     case Permuted::Way::Copied:
       return form.loop("copied", bytes).done();
@@ -220,7 +222,7 @@ std::optional<Description> describe_reorder(const Key& key) {
       .loop("from", before)
       .loop("to", after)
       .loop("places", product_of(*from, 1, 4) / before)
-      .stride(last ? 0 : product_of(*from, 1, 4) / before)
+      .stride(last ? 0 : product_of(*from, 1, 4) / before, std::min({before, after, kReordered}))
       .done();
 }
 

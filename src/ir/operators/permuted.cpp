@@ -48,7 +48,10 @@ std::optional<Permuted> permuted(const DimSizes& sizes, const std::vector<std::i
     if (sizes[place] > 1) lengths.push_back({place, sizes[place]});
     last = place;
   }
-  if (!lengths.empty()) out.stride = product_of(sizes, lengths.back().first + 1, sizes.size());
+  if (!lengths.empty()) {
+    out.stride = product_of(sizes, lengths.back().first + 1, sizes.size());
+    out.rows = lengths.back().length;
+  }
   if (in_order(lengths)) {
     out.behind = product_of(sizes, 0, sizes.size());
     return out;

@@ -41,6 +41,7 @@ struct Permuted {
   double axes = 1;
   /// Elements of the operand between neighbours in the result.
   double stride = 1;
+  double rows = 1;  ///< that far apart, which the result has one behind the other
 };
 
 /// `perm[i]` is the operand's axis that is axis i of the result. std::nullopt if it does

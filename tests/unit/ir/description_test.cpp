@@ -86,7 +86,11 @@ TEST(Description, AReductionIsItsKeptAndReducedLoops) {
                       "ReduceMean/13{axes=[0,1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])");
   expect_other_slices("ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])",
                       "ReduceMean/13{axes=[1],keepdims=1}(f32[2,64,32,32])->(f32[2,1,32,32])");
-  EXPECT_EQ(middle->work.steps, 0.4 * 64 * 1024);
+  // 64 lines of a set, of which a first-level cache has fewer.
+  EXPECT_NEAR(middle->work.steps, 0.26 * (1 + 0.09 * (64 - 12)) * 64 * 1024, 1e-3);
+  EXPECT_NEAR(described("ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,33,33])->(f32[1,1,33,33])")
+                  ->work.steps,
+              0.26 * 64 * 1089, 1e-3);
   expect_alike("ReduceL2/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])",
                "ReduceL2/13{axes=[0],keepdims=0}(f32[64,1024])->(f32[1024])");
   expect_alike("ReduceMax/13{axes=[-1],keepdims=1}(f32[3,5,7])->(f32[3,5,1])",
@@ -199,13 +203,76 @@ TEST(Description, ASoftmaxOfAnotherAxisIsTransposed) {
     return described(std::string("Softmax/13{axis=") + axis + "}(f32[" + shape + "])->(&0)");
   };
   // The last axis but one changes places with the last; from the first of three, each number does.
-  EXPECT_EQ(softmax("1", "1,154,16")->numbers, (Numbers{1, 154, 16, 11}));
+  EXPECT_EQ(softmax("1", "1,154,16")->numbers, (Numbers{1, 154, 16, 1}));
   EXPECT_NE(softmax("1", "1,154,16")->slice, softmax("1", "1,154,16,16")->slice);
   EXPECT_EQ(softmax("1", "1,154,16,16")->work.steps,
-            10 * 256 + 0.15 * 154 * 256 + 2 * 2 * 154 * 256);
+            7 * 256 + 0.165 * 154 * 256 + 2 * 2 * 154 * 256);
   // Whether it is in place is not said.
   EXPECT_EQ(softmax("2", "1,8,32")->slice,
             described("Softmax/13{axis=2}(f32[1,8,32])->(f32[1,8,32])")->slice);
+}
+
+TEST(Description, RowsThatFillNoRegistersAreSteps) {
+  const auto softmax = [](std::string_view shape, std::string_view result) {
+    return described(fmt::format("Softmax/13{{axis=-1}}(f32[{}])->({})", shape, result));
+  };
+  // In place the next row waits for the rest of the one before.
+  EXPECT_EQ(softmax("100,32", "&0")->work.steps, (7 + 0.165 * 32) * 100);
+  EXPECT_EQ(softmax("100,21", "&0")->work.steps, (7 + 14 + 0.165 * 21) * 100);
+  EXPECT_EQ(softmax("100,21", "f32[100,21]")->work.steps, (7 + 0.165 * 21) * 100);
+  EXPECT_EQ(softmax("100,21", "&0")->numbers, (Numbers{100, 21, 1, 6}));
+  EXPECT_EQ(softmax("100,21", "f32[100,21]")->numbers, (Numbers{100, 21, 1, 1}));
+  const auto norm = [](int along) {
+    return described(fmt::format("LayerNormalization/17{{axis=-1,stash_type=1}}(f32[100,{0}],"
+                                 "f32c[{0}],f32c[{0}])->(f32[100,{0}])",
+                                 along))
+        ->work.steps;
+  };
+  EXPECT_NEAR(norm(32), (14 + 0.28 * 32) * 100, 1e-6);
+  EXPECT_NEAR(norm(7), (14 + 14 + 0.28 * 7) * 100, 1e-6);
+}
+
+TEST(Description, LinesOfAWalkShareASet) {
+  const auto lines = [](std::string_view text) { return described(text)->lines_in_a_set; };
+  const auto transpose = [&](int rows, int columns) {
+    return lines(
+        fmt::format("Transpose/13{{perm=[1,0]}}(f32[{0},{1}])->(f32[{1},{0}])", rows, columns));
+  };
+  EXPECT_EQ(transpose(64, 1024), 64) << "4,096 bytes apart";
+  EXPECT_EQ(transpose(64, 2048), 64);
+  EXPECT_EQ(transpose(64, 512), 32);
+  EXPECT_EQ(transpose(64, 2304), 16) << "9,216 bytes apart: every fourth";
+  EXPECT_EQ(transpose(64, 1040), 1);
+  EXPECT_EQ(transpose(64, 1023), 1) << "no whole number of lines apart";
+  EXPECT_EQ(lines("com.microsoft.nchwc:ReorderOutput/1@block=16{channels=64,channels_last=0}"
+                  "(f32[1,64,64,64])->(f32[1,64,64,64])"),
+            16)
+      << "a block of channels";
+  EXPECT_EQ(lines("Relu/13{}(f32[64,1024])->(f32[64,1024])"), 0);
+}
+
+TEST(Description, BlockedConvolutionsAreRowsForEachBlock) {
+  const auto windows = [](int group, int in_c, int out_c, int kernel, int stride, int block) {
+    const int pad = kernel / 2;
+    const int out = 9 / stride + 9 % stride;
+    return described(fmt::format("com.microsoft.nchwc:Conv/1@block={}{{dilations=[1,1],group={},"
+                                 "kernel_shape=[{},{}],pads=[{},{},{},{}],strides=[{},{}]}}"
+                                 "(f32[2,{},9,9],f32c[{},{},{},{}])->(f32[2,{},{},{}])",
+                                 block, group, kernel, kernel, pad, pad, pad, pad, stride, stride,
+                                 in_c, out_c, in_c / group, kernel, kernel, out_c, out, out))
+        ->windows;
+  };
+  // Two images of nine rows, 8 blocks of filters by four, 4 blocks of channels.
+  EXPECT_EQ(windows(1, 64, 128, 3, 1, 16).row_calls, 2 * 9 * 2 * 4);
+  EXPECT_EQ(windows(1, 64, 128, 3, 1, 16).written, 2 * 81 * 128 * 4);
+  EXPECT_EQ(windows(1, 64, 128, 3, 1, 8).row_calls, 2 * 9 * 4 * 8);
+  EXPECT_EQ(windows(1, 3, 32, 3, 1, 16).row_calls, 2 * 9 * 3) << "an image, channel by channel";
+  EXPECT_EQ(windows(32, 32, 32, 3, 1, 16).row_calls, 2 * 9 * 2) << "depthwise";
+  EXPECT_EQ(windows(32, 32, 32, 3, 1, 16).written, 2 * 81 * 32);
+  EXPECT_EQ(windows(1, 256, 64, 1, 1, 16).row_calls, 2 * 2) << "all places at once";
+  EXPECT_EQ(windows(1, 256, 64, 1, 1, 16).written, 2 * 81 * 64 * 2);
+  EXPECT_EQ(windows(1, 256, 64, 1, 2, 16).row_calls, 2 * 5 * 16) << "strided ones go by rows";
+  EXPECT_EQ(windows(2, 64, 64, 3, 1, 16).row_calls, 2 * 9 * 2 * 2) << "each group";
 }
 
 TEST(Description, ElementsThatNoVectorTakesAreSteps) {
@@ -270,7 +337,7 @@ TEST(Description, JoinsAndGathersAreLoopsAroundTheAxis) {
   EXPECT_EQ(described("LayerNormalization{axis=-1,stash_type=1}(f32[1,14,14,384],f32c[384],"
                       "f32c[384])->(f32[1,14,14,384])")
                 ->numbers,
-            (Numbers{196, 384}));
+            (Numbers{196, 384, 1}));
 }
 
 TEST(Description, AProductIsItsRowsInnerLengthAndColumns) {

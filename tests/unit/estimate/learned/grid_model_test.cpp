@@ -298,9 +298,9 @@ TEST(GridModelTest, ASpreadOfMoreNumbersThanAnAnswerHasIsRefused) {
 
 TEST(GridModelTest, SaysHowOldItsBytesAre) {
   EXPECT_EQ(must(GridModel::age_of(fitted_bytes())), FitAge::Current);
-  EXPECT_EQ(must(estimate::age_of(fitted_bytes(), {"oplat.learned", 12, "fit", 11})),
+  EXPECT_EQ(must(estimate::age_of(fitted_bytes(), {"oplat.learned", 13, "fit", 12})),
             FitAge::Older);
-  EXPECT_EQ(must(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 12, 0))),
+  EXPECT_EQ(must(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 13, 0))),
             FitAge::Newer);
   EXPECT_FALSE(GridModel::age_of(test::of_format(fitted_bytes(), "oplat.learned", 5, 0)))
       << "too old to be read";

@@ -239,6 +239,28 @@ TEST(ReferenceTest, WorkWithoutProductsKeepsTheBoundAndTeachesNothing) {
                    std::log(machine.bound_ns(rows.front().work)));
 }
 
+TEST(ReferenceTest, FindsWhereOperandsComeFromMemory) {
+  const auto rows_up_to = [](int largest) {
+    std::vector<ir::Description> rows;
+    for (int height = 8; height <= largest; height += height / 8)
+      for (const int channels : {16, 64, 256})
+        rows.push_back(
+            test::synthetic_row(test::square(1, channels, height, channels, 3, false)).description);
+    return rows;
+  };
+  Reference truth = reference_of({{kLaunch, 500}, {kFlops, 1e-3}, {kBytesFromMemory, 0.04}});
+  truth.near_bytes = 16 << 20;
+  const std::vector<ir::Description> rows = rows_up_to(700);
+  const Reference found = learn_reference(rows, log_times(truth, rows));
+  EXPECT_EQ(found.near_bytes, truth.near_bytes);
+  for (const ir::Description& row : rows)
+    ASSERT_NEAR(found.ns(row) / truth.ns(row), 1, 0.02) << row.work.bytes_in;
+
+  const std::vector<ir::Description> small = rows_up_to(60);
+  EXPECT_EQ(learn_reference(small, log_times(truth, small)).near_bytes, 0)
+      << "rows that no cache is too small for tell of no end";
+}
+
 TEST(ReferenceTest, OfNoRowsNothingIsLearned) { EXPECT_FALSE(learn_reference({}, {}).learned()); }
 
 }  // namespace
