@@ -27,6 +27,7 @@
 #include "base/stats.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "estimate/exact.hpp"
 #include "predict/load.hpp"
 
 namespace oplat::predict {
@@ -209,6 +210,13 @@ CoefficientPrior prior_of(const Selection& selection, const std::optional<KnownC
   return prior;
 }
 
+Term term_of_kernel(const KernelPrediction& kernel, double share) {
+  Term term{share, kernel.sd_log.value_or(0), kernel.group, kernel.common_sd_log,
+            kernel.values_sd_log};
+  if (kernel.values_sd_log != 0) term.op = std::string(estimate::operator_of(kernel.key));
+  return term;
+}
+
 std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double total_ns) {
   std::vector<Term> terms;
   std::unordered_map<std::string_view, std::size_t> term_of;
@@ -217,7 +225,7 @@ std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double 
     const double share = static_cast<double>(kernel.count) * *kernel.latency_ns / total_ns;
     const auto [at, added] = term_of.emplace(kernel.key, terms.size());
     if (added)
-      terms.push_back({share, *kernel.sd_log, kernel.group, kernel.common_sd_log});
+      terms.push_back(term_of_kernel(kernel, share));
     else
       terms[at->second].share += share;
   }

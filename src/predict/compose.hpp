@@ -28,6 +28,9 @@ Result<std::optional<KnownCall>> empty_call(const table::Table& table, const Sel
 /// What is known of a composition of these rows before a model is measured. `call`: empty_call().
 CoefficientPrior prior_of(const Selection& selection, const std::optional<KnownCall>& call);
 
+/// A kernel as a part of a sum; of one without a spread it is 0.
+Term term_of_kernel(const KernelPrediction& kernel, double share);
+
 /// Distinct keys of what has a time, with shares of `total_ns`: kernels of one key share the rows,
 /// and so the error.
 std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double total_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// From kernels with times to rates, bounds, shares of the variance and sums of moved data.
 #include "predict/diagnosis.hpp"
+#include "predict/compose.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,6 +33,7 @@ struct DistinctKernel {
   std::size_t places = 0;
   double part = 0;         ///< share of the total times own sd_log; 0 where either is unknown
   double common_part = 0;  ///< the same of what all kernels miss together
+  double values_part = 0;  ///< and of what an operator's values decide
   double uncertainty_share = 0;
 };
 
@@ -132,9 +134,8 @@ Remedy remedy_for(const KernelPrediction& kernel) {
   if (kernel.in_model_ns || kernel.has_caveat) return Remedy::Nothing;
   if (kernel.source != Source::Measured && kernel.source != Source::Free) return Remedy::Measure;
   // Nor does one where the curve between the states of its rows is in doubt, or what its values do.
-  const Term term{1, kernel.sd_log.value_or(0), kernel.group,
-                  std::hypot(kernel.common_sd_log, kernel.values_sd_log)};
-  return term.own_sd_log() > kWellMeasuredSd ? Remedy::MoreBlocks : Remedy::Nothing;
+  return term_of_kernel(kernel, 1).own_sd_log() > kWellMeasuredSd ? Remedy::MoreBlocks
+                                                                  : Remedy::Nothing;
 }
 
 /// Takes the formula of total_spread() apart. Fills DistinctKernel::uncertainty_share.
@@ -142,25 +143,32 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
                                       std::vector<DistinctKernel>& distinct) {
   if (!prediction.sd_log || !positive(prediction.latency_ns)) return std::nullopt;
   std::map<std::string_view, double> linear;
+  std::map<std::string, double> values;
   double common = 0;
   for (DistinctKernel& one : distinct) {
     const KernelPrediction& kernel = prediction.kernels[one.first];
     if (!kernel.latency_ns || !kernel.sd_log) continue;
-    const Term term{prediction.composition.scale_of(kernel.key) * static_cast<double>(one.count) *
-                        *kernel.latency_ns / *prediction.latency_ns,
-                    *kernel.sd_log, kernel.group, kernel.common_sd_log};
+    const Term term = term_of_kernel(kernel, prediction.composition.scale_of(kernel.key) *
+                                                 static_cast<double>(one.count) *
+                                                 *kernel.latency_ns / *prediction.latency_ns);
     one.part = term.share * term.own_sd_log();
     one.common_part = term.share * term.common_sd_log;
+    one.values_part = term.share * term.values_sd_log;
     linear[kernel.group] += one.part;
+    if (one.values_part != 0) values[term.op] += one.values_part;
     common += one.common_part;
   }
   Uncertainty sum;
   for (DistinctKernel& one : distinct) {
     const std::string& group = prediction.kernels[one.first].group;
-    if (one.part == 0 && one.common_part == 0) continue;
+    if (one.part == 0 && one.common_part == 0 && one.values_part == 0) continue;
     const double rho = correlation(group, prediction.composition.correlations);
     one.uncertainty_share = rho * one.part * linear.at(group) + (1 - rho) * one.part * one.part +
                             one.common_part * common;
+    if (one.values_part != 0)
+      one.uncertainty_share +=
+          one.values_part *
+          values.at(std::string(estimate::operator_of(prediction.kernels[one.first].key)));
     sum.kernels += one.uncertainty_share;
   }
   sum.control = prediction.control_sd_log * prediction.control_sd_log;

@@ -129,11 +129,14 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels, double result_byt
   }
   // With a total of 1 the shares are times.
   std::vector<Term> others;
+  std::map<std::string, double> values;
   double common = 0;
   for (Term& term : terms_of(kernels, 1)) {
     common += term.share * term.common_sd_log;
-    term.sd_log = term.own_sd_log();
-    term.common_sd_log = 0;
+    const double own = term.own_sd_log();
+    if (term.values_sd_log != 0) values[term.op] += term.share * term.values_sd_log;
+    term.sd_log = own;
+    term.common_sd_log = term.values_sd_log = 0;
     if (term.group == "measured") {
       sum.linear += term.share * term.sd_log;
       sum.squares += std::pow(term.share * term.sd_log, 2);
@@ -142,6 +145,7 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels, double result_byt
     }
   }
   sum.other_variance = std::pow(total_spread(others, common), 2);
+  for (const auto& [op, part] : values) sum.other_variance += part * part;
   return sum;
 }
 

@@ -34,8 +34,9 @@ std::optional<double> decode_correlation(std::string_view blob) {
 }
 
 double Term::own_sd_log() const {
-  if (common_sd_log == 0) return sd_log;
-  return std::sqrt(std::max(0.0, sd_log * sd_log - common_sd_log * common_sd_log));
+  if (common_sd_log == 0 && values_sd_log == 0) return sd_log;
+  return std::sqrt(std::max(
+      0.0, sd_log * sd_log - common_sd_log * common_sd_log - values_sd_log * values_sd_log));
 }
 
 double total_spread(std::span<const Term> terms, double composition_sd, const Correlations& known) {
@@ -44,11 +45,13 @@ double total_spread(std::span<const Term> terms, double composition_sd, const Co
     double squares = 0;
   };
   std::map<std::string_view, Sums> groups;
+  std::map<std::string_view, double> values;
   double common = 0;
   for (const Term& term : terms) {
     Sums& sums = groups[term.group];
     const double part = term.share * term.own_sd_log();
     common += term.share * term.common_sd_log;
+    if (term.values_sd_log != 0) values[term.op] += term.share * term.values_sd_log;
     sums.linear += part;
     sums.squares += part * part;
   }
@@ -57,6 +60,7 @@ double total_spread(std::span<const Term> terms, double composition_sd, const Co
     const double rho = correlation(group, known);
     variance += rho * sums.linear * sums.linear + (1 - rho) * sums.squares;
   }
+  for (const auto& [op, sum] : values) variance += sum * sum;
   return std::sqrt(variance);
 }
 

@@ -50,12 +50,17 @@ struct Term {
   /// In sd_log, in quadrature: what has one cause in all terms, whatever their group, so that it
   /// adds up with its sign (estimate::Estimate).
   double common_sd_log = 0;
+  /// In sd_log, in quadrature: what the values decide that a kernel computes with. A model gives
+  /// kernels of one operator values of one kind, so that these add up for each operator.
+  double values_sd_log = 0;
+  std::string op = {};  ///< where values_sd_log is not 0
   /// The rest of sd_log.
   [[nodiscard]] double own_sd_log() const;
 };
 
 /// s, where s^2 = sum over groups of [rho (sum w sd)^2 + (1 - rho) sum w^2 sd^2] +
-/// (sum w common)^2 + composition_sd^2, sd being a term's own.
+/// sum over operators of (sum w values)^2 + (sum w common)^2 + composition_sd^2, sd being a term's
+/// own.
 double total_spread(std::span<const Term> terms, double composition_sd,
                     const Correlations& known = {});
 

@@ -165,8 +165,7 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
   const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
   std::vector<predict::Term> terms;
   for (const auto& [i, part] : parts)
-    terms.push_back({part * scale / ns, timed.kernels[i].sd_log.value_or(0), timed.kernels[i].group,
-                     timed.kernels[i].common_sd_log});
+    terms.push_back(predict::term_of_kernel(timed.kernels[i], part * scale / ns));
   double spread = predict::total_spread(
       terms,
       composition.sd_log_of(

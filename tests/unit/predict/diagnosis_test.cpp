@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/diagnosis.hpp"
+#include "predict/compose.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -384,6 +385,18 @@ TEST(Uncertainty, WhatValuesDecideNoBlockMends) {
       diagnose(prediction_of({by_values, unsaid}), {}, ir::Catalogue::own()).uncertainty.value();
   ASSERT_EQ(u.most.size(), 2U);
   for (const UncertainKernel& kernel : u.most) EXPECT_EQ(kernel.remedy, Remedy::Nothing);
+}
+
+TEST(Uncertainty, WhatValuesDecideAddsUpForAnOperator) {
+  KernelPrediction one = kernel_of(test::kCopy250, 1000, 0.3);
+  KernelPrediction other = kernel_of(test::kCopy1000, 1000, 0.3);
+  one.values_sd_log = other.values_sd_log = 0.3;
+  const Prediction both = prediction_of({one, other});
+  EXPECT_NEAR(std::pow(total_spread(terms_of(both.kernels, *both.latency_ns), 0), 2), 0.09, 1e-9)
+      << "as for one kernel";
+  const Uncertainty u = diagnose(both, {}, ir::Catalogue::own()).uncertainty.value();
+  ASSERT_EQ(u.most.size(), 2U);
+  EXPECT_NEAR(u.most[0].share, u.most[1].share, 1e-9);
 }
 
 TEST(Uncertainty, WhatKernelsMissTogetherIsTheirsAndNoBlockHelps) {

@@ -32,6 +32,17 @@ TEST(Spread, WhatTermsHaveInCommonAddsUpWithItsSign) {
   EXPECT_NEAR(total_spread(opposed, 0.1), std::sqrt(2 * 0.15 * 0.15 + 0.01), 1e-12);
 }
 
+TEST(Spread, ValuesAreOfOneKindForAllKernelsOfAnOperator) {
+  const auto term = [](double share, std::string group, std::string op) {
+    return Term{share, 0.5, std::move(group), 0, 0.4, std::move(op)};
+  };
+  const std::vector<Term> of_one = {term(0.5, "measured", "PRelu"), term(0.5, "physics", "PRelu")};
+  EXPECT_NEAR(of_one[0].own_sd_log(), 0.3, 1e-12);
+  EXPECT_NEAR(total_spread(of_one, 0), std::sqrt(2 * 0.15 * 0.15 + 0.4 * 0.4), 1e-12);
+  const std::vector<Term> of_two = {term(0.5, "measured", "PRelu"), term(0.5, "physics", "Pow")};
+  EXPECT_NEAR(total_spread(of_two, 0), std::sqrt(2 * 0.15 * 0.15 + 2 * 0.2 * 0.2), 1e-12);
+}
+
 TEST(Spread, CorrelationPerGroup) {
   EXPECT_EQ(correlation("measured"), 0.3);
   EXPECT_EQ(correlation("interpolated"), 0.5);
