@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// From kernels with times to rates, bounds, shares of the variance and sums of moved data.
 #include "predict/diagnosis.hpp"
-#include "predict/compose.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
+#include "estimate/exact.hpp"
 #include "ir/moved_work.hpp"
+#include "predict/compose.hpp"
 
 namespace oplat::predict {
 
@@ -143,7 +145,7 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
                                       std::vector<DistinctKernel>& distinct) {
   if (!prediction.sd_log || !positive(prediction.latency_ns)) return std::nullopt;
   std::map<std::string_view, double> linear;
-  std::map<std::string, double> values;
+  std::map<std::string_view, double> values;
   double common = 0;
   for (DistinctKernel& one : distinct) {
     const KernelPrediction& kernel = prediction.kernels[one.first];
@@ -155,20 +157,18 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
     one.common_part = term.share * term.common_sd_log;
     one.values_part = term.share * term.values_sd_log;
     linear[kernel.group] += one.part;
-    if (one.values_part != 0) values[term.op] += one.values_part;
+    values[estimate::operator_of(kernel.key)] += one.values_part;
     common += one.common_part;
   }
   Uncertainty sum;
   for (DistinctKernel& one : distinct) {
-    const std::string& group = prediction.kernels[one.first].group;
+    const KernelPrediction& kernel = prediction.kernels[one.first];
+    const std::string& group = kernel.group;
     if (one.part == 0 && one.common_part == 0 && one.values_part == 0) continue;
     const double rho = correlation(group, prediction.composition.correlations);
     one.uncertainty_share = rho * one.part * linear.at(group) + (1 - rho) * one.part * one.part +
-                            one.common_part * common;
-    if (one.values_part != 0)
-      one.uncertainty_share +=
-          one.values_part *
-          values.at(std::string(estimate::operator_of(prediction.kernels[one.first].key)));
+                            one.common_part * common +
+                            one.values_part * values.at(estimate::operator_of(kernel.key));
     sum.kernels += one.uncertainty_share;
   }
   sum.control = prediction.control_sd_log * prediction.control_sd_log;

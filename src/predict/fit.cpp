@@ -129,12 +129,12 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels, double result_byt
   }
   // With a total of 1 the shares are times.
   std::vector<Term> others;
-  std::map<std::string, double> values;
   double common = 0;
   for (Term& term : terms_of(kernels, 1)) {
     common += term.share * term.common_sd_log;
     const double own = term.own_sd_log();
-    if (term.values_sd_log != 0) values[term.op] += term.share * term.values_sd_log;
+    if (term.values_sd_log != 0)
+      others.push_back({term.share, term.values_sd_log, {}, 0, term.values_sd_log, term.op});
     term.sd_log = own;
     term.common_sd_log = term.values_sd_log = 0;
     if (term.group == "measured") {
@@ -145,7 +145,6 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels, double result_byt
     }
   }
   sum.other_variance = std::pow(total_spread(others, common), 2);
-  for (const auto& [op, part] : values) sum.other_variance += part * part;
   return sum;
 }
 

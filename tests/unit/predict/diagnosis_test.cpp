@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/diagnosis.hpp"
-#include "predict/compose.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +7,7 @@
 #include <cmath>
 
 #include "ir/moved_work.hpp"
+#include "predict/compose.hpp"
 #include "unit/compat/all_domains.hpp"
 #include "unit/estimate/small_table.hpp"
 
