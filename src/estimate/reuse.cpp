@@ -274,6 +274,11 @@ double ReuseCurve::max_distance(double bytes, double other_bytes) const {
   return std::max({along(last), along(earliest.value_or(last)), along(latest.value_or(last))});
 }
 
+double ReuseCurve::left_behind(double reuse_bytes) const {
+  const Ramp all{own ? own->hi_bytes : last.lo_bytes, last.hi_bytes};
+  return std::min(all.gone(reuse_bytes), 1.0);
+}
+
 StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve,
                      double reuse_bytes) {
   StateAnswer answer = on_curve(points, curve, reuse_bytes);

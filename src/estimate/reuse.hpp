@@ -38,6 +38,10 @@ struct ReuseCurve {
   /// Share of the way out of the last level between two footprints, at most, wherever the ramp is;
   /// 1 from its end on.
   [[nodiscard]] double max_distance(double bytes, double other_bytes) const;
+  /// Share of the way from where the core's own cache holds nothing to where the last level does
+  /// not either, linear in log(reuse_bytes): 0 to 1. Where the own cache is not known, from where
+  /// the last level begins to lose data.
+  [[nodiscard]] double left_behind(double reuse_bytes) const;
   friend bool operator==(const ReuseCurve&, const ReuseCurve&) = default;
 };
 

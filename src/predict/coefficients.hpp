@@ -9,16 +9,17 @@
 namespace oplat::predict {
 
 /// What a model multiplies the coefficients with: one call, executed kernels, bytes of their
-/// results, and the sum of kernel times in ns, with that of kernels with 8-bit tensors in it.
+/// results that caches lose (KernelPrediction::evicted_bytes), and the sum of kernel times in ns,
+/// with that of kernels with 8-bit tensors in it.
 struct SumParts {
   double calls = 1;
   double kernels = 0;
-  double result_bytes = 0;
+  double evicted_bytes = 0;
   double ns = 0;
   double int8_ns = 0;
 };
 
-/// Coefficients of latency = c0 + c1 n + c2 * bytes of results + scale * sum, with a scale of their
+/// Coefficients of latency = c0 + c1 n + c2 * evicted bytes + scale * sum, with a scale of their
 /// own for kernels with 8-bit tensors.
 struct Coefficients {
   double c0_ns = 0;
@@ -30,7 +31,7 @@ struct Coefficients {
     return scale * (sum.ns - sum.int8_ns) + scale_int8 * sum.int8_ns;
   }
   [[nodiscard]] double predict(const SumParts& sum) const {
-    return c0_ns * sum.calls + c1_ns * sum.kernels + c2_ns_per_byte * sum.result_bytes +
+    return c0_ns * sum.calls + c1_ns * sum.kernels + c2_ns_per_byte * sum.evicted_bytes +
            kernels_ns(sum);
   }
 };
@@ -39,7 +40,7 @@ struct Coefficients {
 enum Unknown : std::size_t { kC0, kC1, kC2, kScale, kScaleInt8, kUnknowns };
 using UnknownRow = std::array<double, kUnknowns>;
 inline UnknownRow row_of(const SumParts& sum) {
-  return {sum.calls, sum.kernels, sum.result_bytes, sum.ns, sum.int8_ns};
+  return {sum.calls, sum.kernels, sum.evicted_bytes, sum.ns, sum.int8_ns};
 }
 
 /// A model takes at least this share of its kernels' sum, whatever c1 says.

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/// latency = c0 + c1 n + c2 * bytes of results + sum scale_i count_i t_i, and its interval.
+/// latency = c0 + c1 n + c2 * bytes evicted + sum scale_i count_i t_i, and its interval.
 ///
 /// A row times a kernel by itself, and a model takes longer than the sum of its rows. It pays for
 /// the call (c0) and for each of its n kernels (c1). Other kernels run in between, so that
 /// operands, code and threads are not where the last execution left them. That cost grows with a
 /// kernel's own time (scale; kernels in 8 bits have their own, since they wait more for the caches)
-/// and with the bytes of results that the model writes (c2).
+/// and with the bytes of large results that leave the caches before their memory is used again
+/// (c2): a row's kernel finds its operands where it left them.
 ///
-/// The sum is linear and needs only what every plan holds. So it serves each runtime and each
-/// search space, and its parts add up to what `predict` prints. Without a fit, c0 is the measured
-/// empty call, c1 is 0, the scales are 1, c2 is what machines had in common, and the interval holds
-/// what differed between them (0052). Tried: seven forms of the sum (docs/adr/0009), one scale for
-/// all precisions (0020), states of operands (0023), other counts of bytes (0025).
+/// The sum is linear and needs only what every plan and the memory curve hold. So it serves each
+/// runtime and each search space, and its parts add up to what `predict` prints. Without a fit, c0
+/// is the measured empty call, c1 is 0, the scales are 1, c2 is what machines had in common, and
+/// the interval holds what differed between them (0052). Tried: seven forms of the sum
+/// (docs/adr/0009), one scale for all precisions (0020), states of operands (0023), other counts of
+/// bytes (0025, 0088).
 ///
-/// Example: 60 kernels of 3.0 ms in all and 40 MB of results, with c0 = 2 us, c1 = 0.1 us, c2 =
-/// 0.005 ns a byte and a scale of 1.02, give 0.002 + 0.006 + 0.2 + 3.06 = 3.268 ms.
+/// Example: 60 kernels of 3.0 ms in all and 20 MB evicted, with c0 = 2 us, c1 = 0.1 us, c2 = 0.01
+/// ns a byte and a scale of 1.02, give 0.002 + 0.006 + 0.2 + 3.06 = 3.268 ms.
 #include "predict/compose.hpp"
 
 #include <algorithm>
@@ -49,8 +51,8 @@ constexpr double kSharedCallSd = 0.4;
 /// Of each kernel, which follows itself in a row and others in a model (CoefficientPrior); several
 /// threads have to be woken.
 constexpr double kKernelSdNs = 60, kKernelOfThreadsSdNs = 200;
-/// Of each byte of results (CoefficientPrior).
-constexpr double kResultByteSdNs = 0.008;
+/// Of each evicted byte (CoefficientPrior).
+constexpr double kEvictedByteSdNs = 0.006;
 constexpr double kScaleSd = 0.015, kInt8ScaleSd = 0.03;
 /// A call that takes a quarter of an hour is an untrusted table's.
 constexpr double kMaxCallNs = 1e12;
@@ -103,6 +105,7 @@ void KernelTimes::add(const KernelPrediction& kernel, const Composition& composi
     int8_ns += part;
   scaled_ns += scale * part;
   floor_ns += scale * count * kernel.floor_ns.value_or(0);
+  if (kernel.source != Source::Free) evicted_bytes += count * kernel.evicted_bytes;
 }
 
 double known_ns(const Prediction& prediction) {
@@ -194,11 +197,11 @@ CoefficientPrior prior_of(const Selection& selection, const std::optional<KnownC
   const bool known = call && call->ns > 0;
   const double call_ns = known ? call->ns : 0;
   prior.mean.c0_ns = call_ns;
-  if (known) prior.mean.c2_ns_per_byte = selection.sum_spread.result_byte_ns;
+  if (known) prior.mean.c2_ns_per_byte = selection.sum_spread.evicted_byte_ns;
   prior.sd[kC0] = std::hypot(known ? kCallSdNs : kUnknownCallSdNs,
                              known && call->shared ? kSharedCallSd * call_ns : 0);
   prior.sd[kC1] = selection.setting.threads > 1 ? kKernelOfThreadsSdNs : kKernelSdNs;
-  prior.sd[kC2] = kResultByteSdNs;
+  prior.sd[kC2] = kEvictedByteSdNs;
   prior.sd[kScale] = kScaleSd;
   prior.sd[kScaleInt8] = kInt8ScaleSd;
   const double missed = selection.sum_spread.sd_log;
@@ -265,6 +268,7 @@ Status compose(Prediction& prediction) {
   }
 
   const KernelTimes times = times_of(prediction);
+  composition.evicted_bytes = times.evicted_bytes;
   const double overhead = composition.overhead_ns(times);
   // As the fit has it: what few models say of a call must not take a tiny model below nothing.
   const double total = std::max(overhead + times.ns, kMinShareOfKernels * times.ns);
@@ -294,7 +298,7 @@ Status compose(Prediction& prediction) {
   const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
   prediction.composition_sd_log =
       composition.sd_log_of(total, {1, static_cast<double>(composition.n_kernels),
-                                    composition.result_bytes, times.ns, times.int8_ns});
+                                    composition.evicted_bytes, times.ns, times.int8_ns});
   double spread = total_spread(terms_of(prediction.kernels, total / scale),
                                prediction.composition_sd_log, composition.correlations);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);

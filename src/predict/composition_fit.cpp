@@ -117,19 +117,20 @@ std::string encode(const CompositionFit& fit) {
              {"last", ramp_json(fit.curve->last)},
              {"earliest", optional_json(fit.curve->earliest)},
              {"latest", optional_json(fit.curve->latest)}};
-  const Json json = {{"schema", kCompositionFormat},
-                     {"c0_ns", fit.c0_ns},
-                     {"c1_ns", fit.c1_ns},
-                     {"c2_ns_per_byte", fit.c2_ns_per_byte},
-                     {"scale", fit.scale},
-                     {"scale_int8", fit.scale_int8},
-                     {"curve", curve},
-                     {"sd_log", fit.sd_log},
-                     {"moment_sd_log", fit.moment_sd_log},
-                     {"covariance", fit.covariance.lower},
-                     {"measured_correlation", fit.measured_correlation},
-                     {"scores", fit.scores},
-                     {"groups", fit.groups}};
+  const Json json = {
+      {"schema", fit.counts_all_results ? kFormerCompositionFormats.front() : kCompositionFormat},
+      {"c0_ns", fit.c0_ns},
+      {"c1_ns", fit.c1_ns},
+      {"c2_ns_per_byte", fit.c2_ns_per_byte},
+      {"scale", fit.scale},
+      {"scale_int8", fit.scale_int8},
+      {"curve", curve},
+      {"sd_log", fit.sd_log},
+      {"moment_sd_log", fit.moment_sd_log},
+      {"covariance", fit.covariance.lower},
+      {"measured_correlation", fit.measured_correlation},
+      {"scores", fit.scores},
+      {"groups", fit.groups}};
   // Names of files need not be UTF-8: those are replaced, and the text stays JSON.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -144,18 +145,19 @@ Result<CompositionFit> decode_composition(std::string_view text) {
       std::find(kFormerCompositionFormats.begin(), kFormerCompositionFormats.end(), schema);
   const bool current = schema == Json(kCompositionFormat);
   if (!current && former == kFormerCompositionFormats.end()) return bad("is not a known format");
-  // Each step back lacks one number more.
+  // Each step back but the first lacks one number more.
   const auto steps_back = current ? 0 : former - kFormerCompositionFormats.begin() + 1;
   CompositionFit fit;
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMaxNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMaxNs, kMaxNs);
-  if (steps_back < 1) fit.groups = read_groups(json, reader);
-  if (steps_back < 2) fit.covariance = read_covariance(json, reader);
-  if (steps_back < 3) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
-  if (steps_back < 5) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
+  fit.counts_all_results = steps_back > 0;
+  if (steps_back < 2) fit.groups = read_groups(json, reader);
+  if (steps_back < 3) fit.covariance = read_covariance(json, reader);
+  if (steps_back < 4) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
+  if (steps_back < 6) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
   fit.scale_int8 =
-      steps_back < 4 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
+      steps_back < 5 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
   fit.sd_log = reader.number(json, "sd_log", 0, kMaxSpread);
   if (json.contains("moment_sd_log"))
     fit.moment_sd_log = reader.number(json, "moment_sd_log", 0, kMaxSpread);

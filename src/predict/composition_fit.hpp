@@ -17,14 +17,17 @@
 
 namespace oplat::predict {
 
-/// latency = c0 + c1 n + c2 * bytes of results (docs/adr/0025) + scale * sum of the kernels at the
+/// latency = c0 + c1 n + c2 * bytes evicted (docs/adr/0088) + scale * sum of the kernels at the
 /// model's footprint on this curve, those with 8-bit tensors times scale_int8 (docs/adr/0020); see
 /// spread.hpp for the rest.
 struct CompositionFit {
   double c0_ns = 0;
   double c1_ns = 0;
-  /// what a byte of a result takes more than where kernels are measured by themselves
+  /// what a byte of a result that caches lose takes more than where kernels are measured by
+  /// themselves
   double c2_ns_per_byte = 0;
+  /// Whether c2 is of all bytes of results, as in former formats (docs/adr/0025).
+  bool counts_all_results = false;
   /// of whole models over their kernels, each measured by itself; kMinScale to kMaxScale
   double scale = 1;
   double scale_int8 = 1;  ///< the same of kernels with 8-bit tensors
@@ -53,13 +56,13 @@ inline constexpr double kMinScale = 0.01;
 inline constexpr double kMaxScale = 100;
 
 /// Name of the format in the table's fit record.
-inline constexpr std::string_view kCompositionFormat = "oplat.composition/6";
-/// Read too, newest first: as written before groups were kept, before coefficients had a
-/// covariance, before there was c2, while one scale stood for all kernels, and before there was a
-/// scale.
-inline constexpr std::array<std::string_view, 5> kFormerCompositionFormats = {
-    "oplat.composition/5", "oplat.composition/4", "oplat.composition/3", "oplat.composition/2",
-    "oplat.composition/1"};
+inline constexpr std::string_view kCompositionFormat = "oplat.composition/7";
+/// Read too, newest first: as written while c2 was of all bytes of results, before groups were
+/// kept, before coefficients had a covariance, before there was c2, while one scale stood for all
+/// kernels, and before there was a scale.
+inline constexpr std::array<std::string_view, 6> kFormerCompositionFormats = {
+    "oplat.composition/6", "oplat.composition/5", "oplat.composition/4",
+    "oplat.composition/3", "oplat.composition/2", "oplat.composition/1"};
 
 /// JSON text (docs/reference/table-format.md), so that it can be read without this program.
 std::string encode(const CompositionFit& fit);

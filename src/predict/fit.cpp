@@ -117,15 +117,15 @@ struct FitCandidate {
   }
 };
 
-KernelSum sum_of(const std::vector<KernelPrediction>& kernels, double result_bytes) {
+KernelSum sum_of(const std::vector<KernelPrediction>& kernels) {
   KernelSum sum;
-  sum.parts.result_bytes = result_bytes;
   for (const KernelPrediction& kernel : kernels) {
     const double ns = static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
     sum.parts.ns += ns;
     if (ir::has_int8_tensor(kernel.key)) sum.parts.int8_ns += ns;
-    if (kernel.source != estimate::Source::Free)
-      sum.parts.kernels += static_cast<double>(kernel.count);
+    if (kernel.source == estimate::Source::Free) continue;
+    sum.parts.kernels += static_cast<double>(kernel.count);
+    sum.parts.evicted_bytes += static_cast<double>(kernel.count) * kernel.evicted_bytes;
   }
   // With a total of 1 the shares are times.
   std::vector<Term> others;
@@ -231,7 +231,7 @@ Status Fitting::add_sums(FitCandidate& candidate) {
                              fmt::format("{} of its kernels have no row", lacking));
       return {};
     }
-    candidate.sums.push_back(sum_of(kernels, candidate.plan.activation_bytes));
+    candidate.sums.push_back(sum_of(kernels));
   }
   return {};
 }
@@ -281,7 +281,7 @@ Status Fitting::collect() {
     const double ratio = prior_.mean.predict(parts) / timing->median_ns;
     if (!(ratio < kMaxRatioToSum && ratio > 1 / kMaxRatioToSum &&
           std::abs(candidate.half_width) < kMaxRatioToSum &&
-          std::max(parts.result_bytes, parts.kernels) < kMaxPerNs * timing->median_ns)) {
+          std::max(parts.evicted_bytes, parts.kernels) < kMaxPerNs * timing->median_ns)) {
       excluded_.emplace_back(row.row.name, "its time is out of all proportion to its kernels");
       continue;
     }

@@ -22,6 +22,7 @@
 #include "ir/operand_values.hpp"
 #include "ir/value_costs.hpp"
 #include "ir/view.hpp"
+#include "ir/work.hpp"
 #include "predict/compose.hpp"
 #include "predict/load.hpp"
 #include "predict/node_overhead.hpp"
@@ -255,11 +256,18 @@ Result<MissingPolicy> parse_missing_policy(std::string_view text) {
   return fail(Code::Usage, "--missing {}: expected error, roofline or zero", base::printable(text));
 }
 
+/// Of a kernel's results, what stays in the caches of its core until the next kernel reads it
+/// (docs/adr/0088).
+constexpr double kKeptResultBytes = 128.0 * 1024;
+/// ReuseCurve::left_behind() where nobody knows the caches.
+constexpr double kUnknownLeftBehind = 0.5;
+
 /// What a key says that every prediction of it asks for.
 struct KeyFacts {
   bool view = false;
   std::optional<ir::ValueCaveat> caveat;
   double value_cost_sd = 0;
+  double result_bytes = 0;
 };
 
 /// What a fit would add.
@@ -395,9 +403,24 @@ struct Predictor::Impl {
     constexpr std::size_t kMaxFacts = 1'000'000;
     if (facts.size() >= kMaxFacts) facts.clear();
     return facts
-        .emplace(std::string(key), KeyFacts{ir::names_view(key, *rows.catalogue),
-                                            ir::value_caveat(key), ir::value_cost_sd(key)})
+        .emplace(std::string(key),
+                 KeyFacts{ir::names_view(key, *rows.catalogue), ir::value_caveat(key),
+                          ir::value_cost_sd(key), result_bytes_of(key)})
         .first->second;
+  }
+
+  double result_bytes_of(std::string_view key) const {
+    const auto parsed = ir::parse(key);
+    return parsed ? ir::work(*parsed, *rows.catalogue).bytes_out : 0;
+  }
+
+  /// KernelPrediction::evicted_bytes.
+  double evicted_bytes(double result_bytes, std::optional<double> reuse_bytes) const {
+    if (selection.fit && selection.fit->counts_all_results) return result_bytes;
+    if (!reuse_bytes) return 0;
+    const double left_behind =
+        rows.curve ? rows.curve->left_behind(*reuse_bytes) : kUnknownLeftBehind;
+    return left_behind * std::max(0.0, result_bytes - kKeptResultBytes);
   }
 };
 
@@ -510,6 +533,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
     one.key = kernel.key;
     one.count = kernel.count;
     one.inserted_by_runtime = kernel.inserted_by_runtime;
+    one.evicted_bytes = impl_->evicted_bytes(facts[distinct.of[i]].result_bytes, reuse_bytes);
     const auto& answer = answers[distinct.of[i]];
     if (answer) {
       one.latency_ns = answer->median_ns;
@@ -579,7 +603,6 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
             estimate(plan.kernels, prediction.reuse_bytes, options.missing, options.explain));
   prediction.kernels = std::move(kernels);
   prediction.composition = impl_->composition;
-  prediction.composition.result_bytes = plan.activation_bytes;
   if (is_any_under_load(prediction)) {
     OPLAT_TRY(load_sd, impl_->sd_of_load());
     warn_of_load(prediction, load_sd);

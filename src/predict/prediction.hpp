@@ -63,20 +63,25 @@ struct KernelPrediction {
   double values_sd_log = 0;  ///< in sd_log: what the values decide that it computes with
   double common_sd_log = 0;  ///< in sd_log: what all kernels miss together; see Estimate
   bool has_caveat = false;   ///< in sd_log: what values decide that no key says; ir::value_caveat()
+  /// Of one execution: what its results have beyond the bytes that stay near a core, as far as
+  /// caches lose them before their memory is written again (docs/adr/0088). Under a fit of before
+  /// that, all bytes of its results.
+  double evicted_bytes = 0;
 };
 
 struct Composition;
 
 /// What kernels take together, those without a time nothing.
 struct KernelTimes {
-  double ns = 0;         ///< sum of count * latency, each by itself
-  double int8_ns = 0;    ///< of it kernels with 8-bit tensors, where their scale is unsure
-  double scaled_ns = 0;  ///< the same, each with its scale
-  double floor_ns = 0;   ///< what scaled_ns is at least, as far as kernels have a floor
+  double ns = 0;             ///< sum of count * latency, each by itself
+  double int8_ns = 0;        ///< of it kernels with 8-bit tensors, where their scale is unsure
+  double scaled_ns = 0;      ///< the same, each with its scale
+  double floor_ns = 0;       ///< what scaled_ns is at least, as far as kernels have a floor
+  double evicted_bytes = 0;  ///< of all that are executed; see KernelPrediction
   void add(const KernelPrediction& kernel, const Composition& composition);
 };
 
-/// latency = c0 + c1 * n_kernels + c2 * result_bytes + sum of scale * count * latency, the scale
+/// latency = c0 + c1 * n_kernels + c2 * evicted_bytes + sum of scale * count * latency, the scale
 /// being that of the kernel.
 struct Composition {
   double c0_ns = 0;
@@ -85,7 +90,7 @@ struct Composition {
   double scale = 1;
   double scale_int8 = 1;       ///< of kernels with 8-bit tensors
   std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
-  double result_bytes = 0;     ///< of all executions of one run, free ones left out
+  double evicted_bytes = 0;    ///< likewise; see KernelPrediction
   bool fitted = false;
   bool left_out = false;  ///< not fitted because the only model measured is the one predicted
   std::int64_t calibration_models = 0;
@@ -104,7 +109,7 @@ struct Composition {
   [[nodiscard]] double sd_log_of(double total_ns, const SumParts& parts) const;
   /// What a model takes beyond the sum of its kernels, each by itself.
   [[nodiscard]] double overhead_ns(const KernelTimes& kernels) const {
-    return c0_ns + c1_ns * static_cast<double>(n_kernels) + c2_ns_per_byte * result_bytes +
+    return c0_ns + c1_ns * static_cast<double>(n_kernels) + c2_ns_per_byte * kernels.evicted_bytes +
            kernels.scaled_ns - kernels.ns;
   }
 };

@@ -52,8 +52,9 @@ struct Mismatch {
 struct SumSpread {
   double sd_log = 0;     ///< standard deviation of the logarithm, beyond kCompositionSd
   bool compared = true;  ///< false: a guess, since nobody measured networks in this setting
-  /// What a byte of results takes more inside a model (docs/adr/0052); 0 if nobody fitted it.
-  double result_byte_ns = 0;
+  /// What a byte of results that caches lose takes more inside a model (docs/adr/0088); 0 if nobody
+  /// fitted it.
+  double evicted_byte_ns = 0;
 };
 
 /// The rows that answer.

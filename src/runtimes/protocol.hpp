@@ -116,7 +116,8 @@ struct SumError {
 struct KnownSumError {
   double sd_log = 0;
   bool compared = true;  ///< false: no networks were compared in such a setting, sd_log is a guess
-  double result_byte_ns = 0;  ///< what a byte of results takes more inside a model
+  /// what a byte of a result that caches lose takes more inside a model
+  double evicted_byte_ns = 0;
 };
 
 /// A runtime that this executable knows. `create` is called inside the worker process only; where

@@ -101,11 +101,7 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
   OPLAT_TRY(kernels, predictor.estimate(questions, timed.reuse_bytes, options.missing));
   OPLAT_CHECK(answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, kernels));
   timed.kernels = std::move(kernels);
-  timed.result_bytes.reserve(works.size());
-  for (const ir::Work& work : works) {
-    timed.result_bytes.push_back(work.bytes_out);
-    timed.flops.push_back(work.flops);
-  }
+  for (const ir::Work& work : works) timed.flops.push_back(work.flops);
   for (const std::string& key : timed.expansion.keys)
     timed.parameters.push_back(parameters_of(key));
   const bool zero = options.missing == predict::MissingPolicy::Zero;
@@ -134,13 +130,9 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
   const predict::Composition& composition = space.composition;
   predict::KernelTimes times;
   double executed = 0;
-  double result_bytes = 0;
   for (const std::size_t i : kernels) {
     const KernelPrediction& kernel = timed.kernels[i];
-    if (kernel.source != Source::Free) {
-      ++executed;
-      result_bytes += timed.result_bytes[i];
-    }
+    if (kernel.source != Source::Free) ++executed;
     if (kernel.latency_ns) {
       parts[i] += *kernel.latency_ns;
       latency.shares[kernel.source] += *kernel.latency_ns;
@@ -154,7 +146,7 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
 
   // c1 is a residual of whole models and may be below zero, a block's time may not.
   const double ns = std::max(0.0, fixed_ns + times.scaled_ns + composition.c1_ns * executed +
-                                      composition.c2_ns_per_byte * result_bytes);
+                                      composition.c2_ns_per_byte * times.evicted_bytes);
   if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernel times is not finite");
   latency.ns = ns;
   if (!(times.ns > 0) || !(ns > 0)) {
@@ -169,7 +161,7 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
   double spread = predict::total_spread(
       terms,
       composition.sd_log_of(
-          ns, {fixed_ns > 0 ? 1.0 : 0.0, executed, result_bytes, times.ns, times.int8_ns}),
+          ns, {fixed_ns > 0 ? 1.0 : 0.0, executed, times.evicted_bytes, times.ns, times.int8_ns}),
       composition.correlations);
   for (const predict::Mismatch& one : space.mismatch) spread = std::hypot(spread, one.sd_log);
   const predict::Calibration calibration{composition.calibration_models, composition.scores,

@@ -41,10 +41,8 @@ struct CellLatency {
 struct ResolutionLatencies {
   Expansion expansion;
   std::vector<predict::KernelPrediction> kernels;  ///< parallel to Expansion::keys
-  std::vector<double>
-      result_bytes;  ///< of one execution of each kernel; parallel to Expansion::keys
-  std::vector<std::optional<double>> flops;     ///< likewise
-  std::vector<double> parameters;               ///< constant elements, likewise
+  std::vector<std::optional<double>> flops;        ///< likewise, of one execution
+  std::vector<double> parameters;                  ///< constant elements, likewise
   std::vector<std::vector<CellLatency>> cells;  ///< parallel to ExpandedLayer::cells of each layer
   double overhead_ns = 0;                       ///< of a whole network, whatever its blocks
   double reuse_bytes = 0;  ///< unless given: weights and results of a network, the mean of its

@@ -167,6 +167,21 @@ TEST(ReuseCurve, GoesOnAsTheMeasuredOneDoes) {
   EXPECT_EQ(default_curve({}, same)->last.rise_per_octave, 0);
 }
 
+TEST(ReuseCurve, WhatIsLeftBehindRisesFromTheEndOfTheOwnCacheToThatOfTheLastLevel) {
+  const ReuseCurve curve{Ramp{kMebibyte / 2, 2 * kMebibyte}, {16 * kMebibyte, 32 * kMebibyte, 0.2}};
+  EXPECT_EQ(curve.left_behind(0), 0);
+  EXPECT_EQ(curve.left_behind(2 * kMebibyte), 0);
+  EXPECT_NEAR(curve.left_behind(8 * kMebibyte), 0.5, 1e-12);
+  EXPECT_EQ(curve.left_behind(32 * kMebibyte), 1);
+  EXPECT_EQ(curve.left_behind(1e12), 1) << "whatever addresses cost beyond";
+  // Without a core's own cache only the last level is known.
+  EXPECT_EQ((ReuseCurve{std::nullopt, curve.last}.left_behind(16 * kMebibyte)), 0);
+  // A record of a fit may hold any ramps.
+  const ReuseCurve odd{Ramp{kMebibyte, 64 * kMebibyte}, {kMebibyte, 2 * kMebibyte}};
+  EXPECT_EQ(odd.left_behind(32 * kMebibyte), 0);
+  EXPECT_EQ(odd.left_behind(65 * kMebibyte), 1);
+}
+
 TEST(ReuseCurve, ShareIsLinearInTheLogarithm) {
   const Ramp ramp{2 * kMebibyte, 10 * kMebibyte};
   EXPECT_EQ(ramp.gone(1 * kMebibyte), 0);

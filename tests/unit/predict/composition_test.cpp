@@ -336,14 +336,12 @@ TEST_F(CompositionTest, OverheadDilutesTheSpreadOfKernels) {
               std::hypot(0.05, 0.0075, kCompositionSd), 1e-6);
 }
 
-// 300 ns for the call, 60 for each of two kernels, 0.008 for each of 500 bytes of results, 1.5 % of
-// their time.
+// 300 ns for the call, 60 for each of two kernels, 1.5 % of their time.
 TEST_F(CompositionTest, WhatOnlyAFitKnowsOfACallWidensTheInterval) {
   row(test::kCopy250, 1000, 0);
   small_.empty_call(device_, setting_, 1000);
   const Prediction p = must(ask(plan({{"a", test::kCopy250, 2}})));
-  EXPECT_NEAR(*p.sd_log, std::hypot(kCompositionSd, std::hypot(std::hypot(300, 120, 4), 30) / 3000),
-              1e-9);
+  EXPECT_NEAR(*p.sd_log, std::hypot(kCompositionSd, std::hypot(300, 120, 30) / 3000), 1e-9);
 }
 
 TEST_F(CompositionTest, ACallThatWasAlwaysTimedOnASharedCoreWidensTheInterval) {
@@ -353,8 +351,7 @@ TEST_F(CompositionTest, ACallThatWasAlwaysTimedOnASharedCoreWidensTheInterval) {
   const Prediction shared = must(ask(plan({{"a", test::kCopy250, 1}})));
   EXPECT_EQ(shared.composition.c0_ns, 2000);
   const double call = std::hypot(300, 800);
-  EXPECT_NEAR(*shared.sd_log,
-              std::hypot(kCompositionSd, std::hypot(std::hypot(call, 60, 4), 15) / 3000), 1e-9);
+  EXPECT_NEAR(*shared.sd_log, std::hypot(kCompositionSd, std::hypot(call, 60, 15) / 3000), 1e-9);
   EXPECT_THAT(shared.warnings, Contains(HasSubstr("a call of the runtime, 2.00 us, was never")));
   const Prediction long_one = must(ask(plan({{"a", test::kCopy1000, 1}})));
   EXPECT_THAT(long_one.warnings, Not(Contains(HasSubstr("a call of the runtime"))));

@@ -113,8 +113,8 @@ TEST(FitSums, TellsATimePerByteOfResultsFromAFactorOfTheKernels) {
   MadeModels made = made_models(1.02);
   for (std::size_t i = 0; i < made.sums.size(); ++i) {
     // Some models write much for their time, some little.
-    made.sums[i].parts.result_bytes = (i % 3 == 0 ? 10.0 : 1.0) * made.sums[i].parts.ns;
-    made.measured[i].ns += 0.008 * made.sums[i].parts.result_bytes;
+    made.sums[i].parts.evicted_bytes = (i % 3 == 0 ? 10.0 : 1.0) * made.sums[i].parts.ns;
+    made.measured[i].ns += 0.008 * made.sums[i].parts.evicted_bytes;
   }
   const Coefficients fitted = fit_sums(made.sums, made.measured, vague_prior(1500)).coefficients;
   EXPECT_NEAR(fitted.c2_ns_per_byte, 0.008, 0.0008);
@@ -124,8 +124,8 @@ TEST(FitSums, TellsATimePerByteOfResultsFromAFactorOfTheKernels) {
 TEST(FitSums, NoByteMakesAModelFaster) {
   MadeModels made = made_models(1.02);
   for (std::size_t i = 0; i < made.sums.size(); ++i) {
-    made.sums[i].parts.result_bytes = (i % 3 == 0 ? 10.0 : 1.0) * made.sums[i].parts.ns;
-    made.measured[i].ns -= 0.004 * made.sums[i].parts.result_bytes;
+    made.sums[i].parts.evicted_bytes = (i % 3 == 0 ? 10.0 : 1.0) * made.sums[i].parts.ns;
+    made.measured[i].ns -= 0.004 * made.sums[i].parts.evicted_bytes;
   }
   const Coefficients fitted = fit_sums(made.sums, made.measured, vague_prior(1500)).coefficients;
   EXPECT_EQ(fitted.c2_ns_per_byte, 0);
@@ -152,7 +152,7 @@ KernelSum sum_of_ten_ms() {
   KernelSum sum;
   sum.parts.ns = 10e6;
   sum.parts.kernels = 50;
-  sum.parts.result_bytes = 8e6;
+  sum.parts.evicted_bytes = 8e6;
   return sum;
 }
 
@@ -216,7 +216,7 @@ TEST(FitSums, WhatModelsSayNothingAboutStaysUnsure) {
   EXPECT_NEAR(std::sqrt(fitted.covariance.at(kC2, kC2)), prior.sd[kC2], 1e-6);
   EXPECT_LT(std::sqrt(fitted.covariance.at(kScale, kScale)), prior.sd[kScale]);
   SumParts writes_much = sums[2].parts;
-  writes_much.result_bytes = 50e6;
+  writes_much.evicted_bytes = 50e6;
   EXPECT_GT(fitted.covariance.variance_ns2(writes_much), std::pow(0.008 * 50e6, 2));
 }
 
@@ -294,6 +294,15 @@ TEST(CompositionRecord, SurvivesItsText) {
   EXPECT_EQ(must(decode_composition(encode(fit))), fit);
   fit.curve.reset();
   EXPECT_EQ(must(decode_composition(encode(fit))), fit);
+}
+
+TEST(CompositionRecord, OneOfTheTimeWhenAllBytesOfResultsCountedSaysSo) {
+  const CompositionFit fit = must(decode_composition(
+      R"({"schema":"oplat.composition/6","c0_ns":1,"c1_ns":2,"c2_ns_per_byte":0.5,"scale":1.5,"scale_int8":1.25,"curve":null,"sd_log":0.04,"covariance":[4,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"measured_correlation":0.3,"scores":[],"groups":{"a":"b"}})"));
+  EXPECT_TRUE(fit.counts_all_results);
+  EXPECT_THAT(fit.groups, ::testing::SizeIs(1));
+  EXPECT_EQ(must(decode_composition(encode(fit))), fit) << "as a table that is merged keeps it";
+  EXPECT_FALSE(must(decode_composition(encode(CompositionFit()))).counts_all_results);
 }
 
 TEST(CompositionRecord, OneOfTheTimeBeforeScaleIsRead) {
@@ -699,7 +708,7 @@ TEST_F(FitTest, RelativesAreLeftOutOfAModelThatWasNotMeasured) {
 // Where no campaign could time a call, nothing is known of it but that it is short.
 TEST_F(FitTest, ACallThatNobodyTimedIsUnsure) {
   Selection selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
-  selection.sum_spread.result_byte_ns = 0.004;
+  selection.sum_spread.evicted_byte_ns = 0.004;
   const CoefficientPrior timed = prior_of(selection, KnownCall{1300, false});
   EXPECT_EQ(timed.mean.c2_ns_per_byte, 0.004);
   EXPECT_LT(timed.sd[Unknown::kC0], 1000);
@@ -849,9 +858,11 @@ TEST_F(FitTest, TimesOutOfAllProportionAreLeftAside) {
   EXPECT_EQ(result.fit.scores.size(), 5U);
   EXPECT_EQ(result.excluded.size(), 2U);
   EXPECT_EQ(must(decode_composition(encode(result.fit))), result.fit);
-  // So are bytes of results, and counts of kernels that take no time.
+  // So are bytes that caches lose, and counts of kernels that take no time.
   table::Plan plan = must(small_.table().find_plan("plan of net0.onnx")).value();
-  plan.activation_bytes = 1e308;
+  plan.kernels.front().key = "Relu/14{}(f32[1000000000000,1000])->(f32[1000000000000,1000])";
+  small_.row(device_, setting_, plan.kernels.front().key, std::nullopt, timing(kShort, 0.005));
+  plan.weight_bytes = 1e12;
   must(small_.table().put_plan(plan));
   const FitResult fewer = must(fit());
   EXPECT_EQ(fewer.excluded.size(), 3U);
@@ -905,18 +916,29 @@ TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   ASSERT_TRUE(selection.fit);
   EXPECT_DOUBLE_EQ(*must(predict(small_.table(), selection, plan, {})).latency_ns,
                    700 + 3 * (2 + kShort));
-  // A new one goes before it, and knows of bytes.
+  // A new one goes before it, and knows of bytes that caches lose.
   CompositionFit scaled;
   scaled.c0_ns = 700;
   scaled.scale = 1.5;
   scaled.scale_int8 = 1.25;
   scaled.c2_ns_per_byte = 0.5;
-  plan.activation_bytes = 400;
+  scaled.curve = estimate::ReuseCurve{estimate::Ramp{1e4, 1e5}, {1e6, 1e7}};
+  plan.weight_bytes = 1e6;  // half of the way from 1e5 to 1e7
+  plan.kernels.front().key = "Relu/14{}(f32[1,100000])->(f32[1,100000])";
+  small_.row(device_, setting_, plan.kernels.front().key, std::nullopt, timing(kShort, 0.005));
+  const double all = 3 * 400000;
+  const auto predicted = [&] {
+    const auto chosen = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
+    return must(predict(small_.table(), chosen, plan, {})).latency_ns.value();
+  };
   must(small_.table().put_fit(device_, setting_,
                               {std::string(kCompositionFormat), 0, encode(scaled)}));
-  const auto newer = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
-  EXPECT_DOUBLE_EQ(*must(predict(small_.table(), newer, plan, {})).latency_ns,
-                   700 + 0.5 * 400 + 3 * 1.5 * kShort);
+  EXPECT_NEAR(predicted(), 700 + 0.5 * 0.5 * (all - 3 * 131072) + 3 * 1.5 * kShort, 1e-6);
+  // One of the time between counted all of them.
+  scaled.counts_all_results = true;
+  must(small_.table().put_fit(device_, setting_,
+                              {std::string(kCompositionFormat), 0, encode(scaled)}));
+  EXPECT_NEAR(predicted(), 700 + 0.5 * all + 3 * 1.5 * kShort, 1e-6);
 }
 
 TEST_F(FitTest, AFitOfAnotherSettingDoesNotAnswer) {

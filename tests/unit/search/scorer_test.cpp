@@ -50,11 +50,8 @@ table::Plan plan_of(const Scorer& scorer, std::size_t one, std::size_t two) {
   for (std::size_t i = 0; i < expansion.layers.size(); ++i) {
     for (const Cell& cell : expansion.layers[i].cells) {
       if ((i == 2 && cell.choice != one) || (i == 3 && cell.choice != two)) continue;
-      for (const std::size_t kernel : cell.kernels) {
+      for (const std::size_t kernel : cell.kernels)
         plan.kernels.push_back({"", expansion.keys[kernel], 1});
-        if (scorer.timed().kernels[kernel].source != estimate::Source::Free)
-          plan.activation_bytes += scorer.timed().result_bytes[kernel];
-      }
     }
   }
   return plan;
