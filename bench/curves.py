@@ -29,6 +29,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 
 import numpy  # noqa: E402
 
+from lib import keys as kernel_keys  # noqa: E402
 from lib import memory_repeats, text  # noqa: E402
 from lib.sections import last_section  # noqa: E402
 from lib.settings import zoo_networks  # noqa: E402
@@ -49,6 +50,7 @@ QUANTILE, QUANTILE_95 = 1.6448536269514722, 1.959963984540054  # 90 and 95 %, tw
 # A file holds no spreads of rows; these are what campaigns stop at, 3 % of the median at 95 %.
 ROW_SD = 0.015
 COMPOSITION_SD = 0.07  # without a fit
+KEPT_RESULT_BYTES = 128 * 1024
 CORRELATION, CORRELATION_DOUBT = 0.3, 0.3
 FREEDOM, SPREAD_FREEDOM = 4, 4
 MIN_CONFORMAL = 19
@@ -88,7 +90,8 @@ def export(table, threads, out):
     the last level: both ends of it, of the one at the smallest pools and of the one at the largest,
     and a seventh where the curve was seen beyond it, its rise per octave as a share of the ramp's;
     'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT VIEWS
-    RESULT_BYTES, and behind it its 'kernel' COUNT INT8 BYTES:NS..."""
+    LARGE_BYTES (of each kernel's results beyond what stays near a core), and behind it its 'kernel'
+    COUNT INT8 BYTES:NS..."""
     db = sqlite3.connect(f"file:{table}?mode=ro", uri=True)
     (setting,) = db.execute("SELECT id FROM setting WHERE threads = ?", (threads,)).fetchone()
     device, second, last = db.execute("SELECT id, l2_bytes, llc_bytes FROM device").fetchone()
@@ -111,17 +114,18 @@ def export(table, threads, out):
     out.write(f"device\t{second}\t{last}\n{memory}call\t{min(calls):.1f}\ndispatch\t{dispatch}\n")
     models = db.execute("SELECT name, plan_identity, median_ns, ci_low_ns, ci_high_ns FROM model_row WHERE outcome = 'timing' AND setting = ? AND device = ? ORDER BY name", here)
     for name, identity, ns, low, high in models.fetchall():
-        plan, footprint, results = db.execute("SELECT id, weight_bytes + activation_bytes, activation_bytes FROM plan WHERE identity = ?", (identity,)).fetchone()
-        counts, views = {}, 0
+        plan, footprint = db.execute("SELECT id, weight_bytes + activation_bytes FROM plan WHERE identity = ?", (identity,)).fetchone()
+        counts, views, large = {}, 0, 0
         for kernel, count in db.execute("SELECT kernel, count FROM plan_kernel WHERE plan = ? ORDER BY position", (plan,)):
             if re.split(r"[/@{(]", keys[kernel])[0] in VIEWS:
                 views += count
             else:
                 counts[kernel] = counts.get(kernel, 0) + count
+                large += count * large_bytes(keys[kernel])
         if any(kernel not in states for kernel in counts):
             continue
         network = zoo[name]
-        out.write(f"network\t{network.name}\t{network.family}\t{network.precision}\t{ns:.1f}\t{(high - low) / 2 / ns:.4f}\t{footprint:.0f}\t{views}\t{results:.0f}\n")
+        out.write(f"network\t{network.name}\t{network.family}\t{network.precision}\t{ns:.1f}\t{(high - low) / 2 / ns:.4f}\t{footprint:.0f}\t{views}\t{large:.0f}\n")
         for kernel, count in counts.items():
             out.write("\t".join(("kernel", str(count), str(int(bool(EIGHT_BITS.search(keys[kernel])))), *states[kernel])) + "\n")
 
@@ -146,9 +150,9 @@ class Machine:
                 self.dispatch = float(fields[0])
             elif kind == "network":
                 name, family, precision, *numbers = fields
-                ns, half_width, footprint, views, results = map(float, numbers)
+                ns, half_width, footprint, views, large = map(float, numbers)
                 self.networks.append({"name": name, "family": family, "precision": precision, "ns": ns, "half_width": half_width,
-                                      "footprint": footprint, "views": views, "results": results, "kernels": []})
+                                      "footprint": footprint, "views": views, "large": large, "kernels": []})
             elif kind == "kernel":
                 points = [tuple(map(float, point.split(":"))) for point in fields[2:]]
                 self.networks[-1]["kernels"].append((int(fields[0]), fields[1] == "1", points))
@@ -159,7 +163,7 @@ class Machine:
         self.families = numpy.array([network["family"] for network in self.networks])
 
     def parts(self, curve):
-        """Of each network under a curve: calls, executed kernels, bytes of results, ns, ns of
+        """Of each network under a curve: calls, executed kernels, evicted bytes, ns, ns of
         kernels with 8-bit tensors, and what the spread of the sum is made of: the sum of w sd of
         its kernels and that of the squares."""
         if curve not in self.parts_of:
@@ -170,9 +174,14 @@ class Machine:
                     ns = times * at_reuse(points, curve, network["footprint"])
                     total, eight, count = total + ns, eight + ns * is_int8, count + times
                     linear, squares = linear + ns * ROW_SD, squares + (ns * ROW_SD) ** 2
-                rows.append((1, count, network["results"], total, eight, linear, squares))
+                rows.append((1, count, network["large"] * left_behind(curve, network["footprint"]), total, eight, linear, squares))
             self.parts_of[curve] = numpy.array(rows)
         return self.parts_of[curve]
+
+
+def large_bytes(key):
+    """Of the results of one execution, beyond what stays near a core."""
+    return max(0, sum(tensor.bytes for tensor in kernel_keys.parse_key(key).results if tensor is not None) - KEPT_RESULT_BYTES)
 
 
 def with_rise(ramps, rise):
@@ -187,6 +196,12 @@ def gone(ramp, reuse):
     if reuse >= high:
         return 1 + rise * math.log2(reuse / high)
     return max(math.log(max(reuse, 1) / low) / math.log(high / low), 0)
+
+
+def left_behind(curve, reuse):
+    """As ReuseCurve::left_behind()."""
+    own, last = curve
+    return min(gone((own[1] if own else last[0], last[1], 0), reuse), 1)
 
 
 def at_reuse(points, curve, wanted):
@@ -218,7 +233,7 @@ class Prior:
     """Mean and standard deviation of c0, c1, c2, scale, and scale_int8 above scale, for a machine;
     and the spread of single networks."""
 
-    def __init__(self, machine, c1_sd=None, c2=0.004, c2_sd=0.008, scale_sd=0.015, sd=0.05, sd_doubt=0.5):
+    def __init__(self, machine, c1_sd=None, c2=0.01, c2_sd=0.006, scale_sd=0.015, sd=0.05, sd_doubt=0.5):
         self.mean = numpy.array([machine.call, 0, c2, 1, 0])
         self.deviation = numpy.array([300, c1_sd or (200 if machine.threads > 1 else 60), c2_sd, scale_sd, 0.03])
         self.sd, self.sd_doubt = sd, sd_doubt
@@ -514,7 +529,7 @@ def write_page(machines):
     print(f"wrote {PAGE}")
 
 
-PRIORS = {"as shipped": {}, "c2 of 0": {"c2": 0}, "c2 of 0.006": {"c2": 0.006}, "c2 +- 0.005": {"c2_sd": 0.005}, "c2 +- 0.015": {"c2_sd": 0.015}, "c1 +- 150": {"c1_sd": 150},
+PRIORS = {"as shipped": {}, "c2 of 0": {"c2": 0}, "c2 of 0.006": {"c2": 0.006}, "c2 +- 0.004": {"c2_sd": 0.004}, "c2 +- 0.015": {"c2_sd": 0.015}, "c1 +- 150": {"c1_sd": 150},
           "scale +- 0.8 %": {"scale_sd": 0.008}, "scale +- 3 %": {"scale_sd": 0.03}, "spread of 3 %": {"sd": 0.03}, "spread of 4 %": {"sd": 0.04}, "spread better known": {"sd_doubt": 0.25}}
 
 

@@ -93,7 +93,7 @@ def setting_part(part):
     composition = part.fit["composition"]
     lines = ["", f"## {part.setting.title}", "",
              f"The composition of this number of threads, fitted on all {part.fit['calibration_models']} models that were measured with it: "
-             f"c0 {composition['c0_ns'] / 1000:.2f} us, c1 {composition['c1_ns']:.0f} ns a kernel, c2 {composition['c2_ns_per_byte'] * 1024:.1f} ns a KiB of results, {composition['scale']:.3f} times the kernels ({composition['scale_int8']:.3f} those with 8-bit tensors), spread {text.percent(composition['sd_log'])}. "
+             f"c0 {composition['c0_ns'] / 1000:.2f} us, c1 {composition['c1_ns']:.0f} ns a kernel, c2 {composition['c2_ns_per_byte'] * 1024:.1f} ns a KiB evicted, {composition['scale']:.3f} times the kernels ({composition['scale_int8']:.3f} those with 8-bit tensors), spread {text.percent(composition['sd_log'])}. "
              "Each line below was predicted from a fit without its family.", ""]
     lines += text.table(NETWORK_HEAD, [network_row(line) for line in part.counted])
     apart = [line for line in part.lines if not line.counted]

@@ -279,6 +279,15 @@ double ReuseCurve::left_behind(double reuse_bytes) const {
   return std::min(all.gone(reuse_bytes), 1.0);
 }
 
+double ReuseCurve::left_behind_sd(double reuse_bytes) const {
+  const double here = left_behind(reuse_bytes);
+  const auto change = [&](const std::optional<Ramp>& instead) {
+    return instead ? std::abs(ReuseCurve{own, *instead}.left_behind(reuse_bytes) - here) : 0;
+  };
+  // The 90 % interval reaches both ends.
+  return std::max(change(earliest), change(latest)) / kSdsToTheEnds;
+}
+
 StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve,
                      double reuse_bytes) {
   StateAnswer answer = on_curve(points, curve, reuse_bytes);

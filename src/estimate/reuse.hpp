@@ -42,6 +42,8 @@ struct ReuseCurve {
   /// not either, linear in log(reuse_bytes): 0 to 1. Where the own cache is not known, from where
   /// the last level begins to lose data.
   [[nodiscard]] double left_behind(double reuse_bytes) const;
+  /// Its standard deviation by where the ramp may be instead.
+  [[nodiscard]] double left_behind_sd(double reuse_bytes) const;
   friend bool operator==(const ReuseCurve&, const ReuseCurve&) = default;
 };
 

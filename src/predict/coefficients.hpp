@@ -17,6 +17,7 @@ struct SumParts {
   double evicted_bytes = 0;
   double ns = 0;
   double int8_ns = 0;
+  double evicted_sd_bytes = 0;  ///< of evicted_bytes, by where caches end
 };
 
 /// Coefficients of latency = c0 + c1 n + c2 * evicted bytes + scale * sum, with a scale of their

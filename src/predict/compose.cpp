@@ -67,6 +67,8 @@ KernelTimes times_of(const Prediction& prediction) {
   KernelTimes times;
   for (const KernelPrediction& kernel : prediction.kernels)
     times.add(kernel, prediction.composition);
+  if (prediction.composition.counts_all_results)
+    times.evicted_bytes = prediction.composition.evicted_bytes;
   return times;
 }
 
@@ -93,7 +95,9 @@ base::Interval reached_by(const Prediction& prediction, double total_ns) {
 double Composition::sd_log_of(double total_ns, const SumParts& parts) const {
   const double own = std::hypot(sd_log, moment_sd_log);
   if (!(total_ns > 0)) return own;
-  return std::sqrt(own * own + covariance.variance_ns2(parts) / (total_ns * total_ns));
+  const double evicted_ns = c2_ns_per_byte * parts.evicted_sd_bytes;
+  return std::sqrt(own * own + (covariance.variance_ns2(parts) + evicted_ns * evicted_ns) /
+                                   (total_ns * total_ns));
 }
 
 void KernelTimes::add(const KernelPrediction& kernel, const Composition& composition) {
@@ -105,7 +109,9 @@ void KernelTimes::add(const KernelPrediction& kernel, const Composition& composi
     int8_ns += part;
   scaled_ns += scale * part;
   floor_ns += scale * count * kernel.floor_ns.value_or(0);
-  if (kernel.source != Source::Free) evicted_bytes += count * kernel.evicted_bytes;
+  if (kernel.source == Source::Free) return;
+  evicted_bytes += count * kernel.evicted_bytes;
+  evicted_sd_bytes += count * kernel.evicted_sd_bytes;
 }
 
 double known_ns(const Prediction& prediction) {
@@ -155,6 +161,7 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     composition.scale = fit.scale;
     composition.scale_int8 = fit.scale_int8;
     composition.fitted = true;
+    composition.counts_all_results = fit.counts_all_results;
     composition.calibration_models = static_cast<std::int64_t>(fit.scores.size());
     composition.sd_log = fit.sd_log;
     composition.moment_sd_log = fit.moment_sd_log;
@@ -296,9 +303,9 @@ Status compose(Prediction& prediction) {
         "quiet",
         base::duration_text(composition.c0_ns)));
   const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
-  prediction.composition_sd_log =
-      composition.sd_log_of(total, {1, static_cast<double>(composition.n_kernels),
-                                    composition.evicted_bytes, times.ns, times.int8_ns});
+  prediction.composition_sd_log = composition.sd_log_of(
+      total, {1, static_cast<double>(composition.n_kernels), composition.evicted_bytes, times.ns,
+              times.int8_ns, times.evicted_sd_bytes});
   double spread = total_spread(terms_of(prediction.kernels, total / scale),
                                prediction.composition_sd_log, composition.correlations);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);

@@ -117,20 +117,19 @@ std::string encode(const CompositionFit& fit) {
              {"last", ramp_json(fit.curve->last)},
              {"earliest", optional_json(fit.curve->earliest)},
              {"latest", optional_json(fit.curve->latest)}};
-  const Json json = {
-      {"schema", fit.counts_all_results ? kFormerCompositionFormats.front() : kCompositionFormat},
-      {"c0_ns", fit.c0_ns},
-      {"c1_ns", fit.c1_ns},
-      {"c2_ns_per_byte", fit.c2_ns_per_byte},
-      {"scale", fit.scale},
-      {"scale_int8", fit.scale_int8},
-      {"curve", curve},
-      {"sd_log", fit.sd_log},
-      {"moment_sd_log", fit.moment_sd_log},
-      {"covariance", fit.covariance.lower},
-      {"measured_correlation", fit.measured_correlation},
-      {"scores", fit.scores},
-      {"groups", fit.groups}};
+  const Json json = {{"schema", kCompositionFormat},
+                     {"c0_ns", fit.c0_ns},
+                     {"c1_ns", fit.c1_ns},
+                     {"c2_ns_per_byte", fit.c2_ns_per_byte},
+                     {"scale", fit.scale},
+                     {"scale_int8", fit.scale_int8},
+                     {"curve", curve},
+                     {"sd_log", fit.sd_log},
+                     {"moment_sd_log", fit.moment_sd_log},
+                     {"covariance", fit.covariance.lower},
+                     {"measured_correlation", fit.measured_correlation},
+                     {"scores", fit.scores},
+                     {"groups", fit.groups}};
   // Names of files need not be UTF-8: those are replaced, and the text stays JSON.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

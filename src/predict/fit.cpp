@@ -277,11 +277,13 @@ Status Fitting::collect() {
     OPLAT_CHECK(add_sums(candidate));
     if (candidate.sums.empty()) continue;
     candidate.plan.kernels = {};  // their sum is all that is asked for
-    const SumParts& parts = candidate.sums.front().parts;
-    const double ratio = prior_.mean.predict(parts) / timing->median_ns;
-    if (!(ratio < kMaxRatioToSum && ratio > 1 / kMaxRatioToSum &&
-          std::abs(candidate.half_width) < kMaxRatioToSum &&
-          std::max(parts.evicted_bytes, parts.kernels) < kMaxPerNs * timing->median_ns)) {
+    const auto in_proportion = [&](const KernelSum& sum) {
+      const double ratio = prior_.mean.predict(sum.parts) / timing->median_ns;
+      return ratio < kMaxRatioToSum && ratio > 1 / kMaxRatioToSum &&
+             std::max(sum.parts.evicted_bytes, sum.parts.kernels) < kMaxPerNs * timing->median_ns;
+    };
+    if (!(std::abs(candidate.half_width) < kMaxRatioToSum &&
+          std::all_of(candidate.sums.begin(), candidate.sums.end(), in_proportion))) {
       excluded_.emplace_back(row.row.name, "its time is out of all proportion to its kernels");
       continue;
     }
@@ -597,11 +599,15 @@ Result<FitResult> fit_composition(const table::Table& table, const Selection& se
 
 Result<std::map<std::string, std::string>> kept_groups(const table::Table& table,
                                                        const Selection& selection) {
+  std::vector<std::string_view> formats{kCompositionFormat};
+  formats.insert(formats.end(), kFormerCompositionFormats.begin(), kFormerCompositionFormats.end());
   // A setting's other builds follow it: a fit of their rows named the groups, too.
   for (const table::SettingId setting : selection.setting_ids) {
-    OPLAT_TRY(found, table.find_fit(kCompositionFormat, selection.device_id, setting));
-    if (!found) continue;
-    if (auto fit = decode_composition(found->fit.blob)) return std::move(fit->groups);
+    for (const std::string_view format : formats) {
+      OPLAT_TRY(found, table.find_fit(format, selection.device_id, setting));
+      if (!found) continue;
+      if (auto fit = decode_composition(found->fit.blob)) return std::move(fit->groups);
+    }
   }
   return std::map<std::string, std::string>();
 }

@@ -259,15 +259,23 @@ Result<MissingPolicy> parse_missing_policy(std::string_view text) {
 /// Of a kernel's results, what stays in the caches of its core until the next kernel reads it
 /// (docs/adr/0088).
 constexpr double kKeptResultBytes = 128.0 * 1024;
-/// ReuseCurve::left_behind() where nobody knows the caches.
-constexpr double kUnknownLeftBehind = 0.5;
+/// Of the results of one kernel: an exabyte, which no machine has. An untrusted key may say more.
+constexpr double kMaxResultBytes = 1e18;
+
+/// Shares of the bytes beyond `kept_bytes` that caches lose.
+struct LeftBehind {
+  double share = 0, sd = 0;
+  double kept_bytes = kKeptResultBytes;
+};
+/// Where nobody knows the caches.
+constexpr LeftBehind kUnknownLeftBehind{0.5, 0.3};
 
 /// What a key says that every prediction of it asks for.
 struct KeyFacts {
   bool view = false;
   std::optional<ir::ValueCaveat> caveat;
   double value_cost_sd = 0;
-  double result_bytes = 0;
+  double result_bytes = 0;  ///< 0 of a view, which writes nothing
 };
 
 /// What a fit would add.
@@ -402,25 +410,23 @@ struct Predictor::Impl {
     if (at != facts.end()) return at->second;
     constexpr std::size_t kMaxFacts = 1'000'000;
     if (facts.size() >= kMaxFacts) facts.clear();
-    return facts
-        .emplace(std::string(key),
-                 KeyFacts{ir::names_view(key, *rows.catalogue), ir::value_caveat(key),
-                          ir::value_cost_sd(key), result_bytes_of(key)})
-        .first->second;
+    KeyFacts found{ir::names_view(key, *rows.catalogue), ir::value_caveat(key),
+                   ir::value_cost_sd(key)};
+    if (!found.view) found.result_bytes = result_bytes_of(key);
+    return facts.emplace(std::string(key), std::move(found)).first->second;
   }
 
-  double result_bytes_of(std::string_view key) const {
+  [[nodiscard]] double result_bytes_of(std::string_view key) const {
     const auto parsed = ir::parse(key);
-    return parsed ? ir::work(*parsed, *rows.catalogue).bytes_out : 0;
+    const double bytes = parsed ? ir::work(*parsed, *rows.catalogue).bytes_out : 0;
+    return bytes > 0 ? std::min(bytes, kMaxResultBytes) : 0;  // 0 times infinity has no value
   }
 
-  /// KernelPrediction::evicted_bytes.
-  double evicted_bytes(double result_bytes, std::optional<double> reuse_bytes) const {
-    if (selection.fit && selection.fit->counts_all_results) return result_bytes;
-    if (!reuse_bytes) return 0;
-    const double left_behind =
-        rows.curve ? rows.curve->left_behind(*reuse_bytes) : kUnknownLeftBehind;
-    return left_behind * std::max(0.0, result_bytes - kKeptResultBytes);
+  [[nodiscard]] LeftBehind left_behind(std::optional<double> reuse_bytes) const {
+    if (selection.fit && selection.fit->counts_all_results) return {1, 0, 0};
+    if (!reuse_bytes) return {};
+    if (!rows.curve) return kUnknownLeftBehind;
+    return {rows.curve->left_behind(*reuse_bytes), rows.curve->left_behind_sd(*reuse_bytes)};
   }
 };
 
@@ -524,6 +530,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
     }
     hint = impl_->hint->text;
   }
+  const LeftBehind left_behind = impl_->left_behind(reuse_bytes);
   std::vector<KernelPrediction> predictions;
   predictions.reserve(kernels.size());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -533,7 +540,10 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
     one.key = kernel.key;
     one.count = kernel.count;
     one.inserted_by_runtime = kernel.inserted_by_runtime;
-    one.evicted_bytes = impl_->evicted_bytes(facts[distinct.of[i]].result_bytes, reuse_bytes);
+    const double large_bytes =
+        std::max(0.0, facts[distinct.of[i]].result_bytes - left_behind.kept_bytes);
+    one.evicted_bytes = left_behind.share * large_bytes;
+    one.evicted_sd_bytes = left_behind.sd * large_bytes;
     const auto& answer = answers[distinct.of[i]];
     if (answer) {
       one.latency_ns = answer->median_ns;
@@ -603,6 +613,8 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
             estimate(plan.kernels, prediction.reuse_bytes, options.missing, options.explain));
   prediction.kernels = std::move(kernels);
   prediction.composition = impl_->composition;
+  if (prediction.composition.counts_all_results)
+    prediction.composition.evicted_bytes = plan.activation_bytes;
   if (is_any_under_load(prediction)) {
     OPLAT_TRY(load_sd, impl_->sd_of_load());
     warn_of_load(prediction, load_sd);

@@ -64,20 +64,21 @@ struct KernelPrediction {
   double common_sd_log = 0;  ///< in sd_log: what all kernels miss together; see Estimate
   bool has_caveat = false;   ///< in sd_log: what values decide that no key says; ir::value_caveat()
   /// Of one execution: what its results have beyond the bytes that stay near a core, as far as
-  /// caches lose them before their memory is written again (docs/adr/0088). Under a fit of before
-  /// that, all bytes of its results.
-  double evicted_bytes = 0;
+  /// caches lose them before their memory is written again (docs/adr/0088), and its standard
+  /// deviation by where caches end, one for all kernels. Under a fit of before that, all bytes of
+  /// its results.
+  double evicted_bytes = 0, evicted_sd_bytes = 0;
 };
 
 struct Composition;
 
 /// What kernels take together, those without a time nothing.
 struct KernelTimes {
-  double ns = 0;             ///< sum of count * latency, each by itself
-  double int8_ns = 0;        ///< of it kernels with 8-bit tensors, where their scale is unsure
-  double scaled_ns = 0;      ///< the same, each with its scale
-  double floor_ns = 0;       ///< what scaled_ns is at least, as far as kernels have a floor
-  double evicted_bytes = 0;  ///< of all that are executed; see KernelPrediction
+  double ns = 0;         ///< sum of count * latency, each by itself
+  double int8_ns = 0;    ///< of it kernels with 8-bit tensors, where their scale is unsure
+  double scaled_ns = 0;  ///< the same, each with its scale
+  double floor_ns = 0;   ///< what scaled_ns is at least, as far as kernels have a floor
+  double evicted_bytes = 0, evicted_sd_bytes = 0;  ///< of all that are executed
   void add(const KernelPrediction& kernel, const Composition& composition);
 };
 
@@ -88,9 +89,10 @@ struct Composition {
   double c1_ns = 0;
   double c2_ns_per_byte = 0;
   double scale = 1;
-  double scale_int8 = 1;       ///< of kernels with 8-bit tensors
-  std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
-  double evicted_bytes = 0;    ///< likewise; see KernelPrediction
+  double scale_int8 = 1;            ///< of kernels with 8-bit tensors
+  std::int64_t n_kernels = 0;       ///< executions per run, free ones left out
+  double evicted_bytes = 0;         ///< likewise; see KernelPrediction
+  bool counts_all_results = false;  ///< see CompositionFit: those are the plan's activation_bytes
   bool fitted = false;
   bool left_out = false;  ///< not fitted because the only model measured is the one predicted
   std::int64_t calibration_models = 0;

@@ -145,9 +145,10 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
   if (sum.missing && !zero_if_missing) return sum;
 
   // c1 is a residual of whole models and may be below zero, a block's time may not.
-  const double ns = std::max(0.0, fixed_ns + times.scaled_ns + composition.c1_ns * executed +
-                                      composition.c2_ns_per_byte * times.evicted_bytes);
-  if (!std::isfinite(ns)) return fail(Code::Input, "the sum of its kernel times is not finite");
+  const double all_ns = fixed_ns + times.scaled_ns + composition.c1_ns * executed +
+                        composition.c2_ns_per_byte * times.evicted_bytes;
+  if (!std::isfinite(all_ns)) return fail(Code::Input, "the sum of its kernel times is not finite");
+  const double ns = std::max(0.0, all_ns);
   latency.ns = ns;
   if (!(times.ns > 0) || !(ns > 0)) {
     latency.interval = base::Interval{ns, ns};
@@ -160,8 +161,8 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
     terms.push_back(predict::term_of_kernel(timed.kernels[i], part * scale / ns));
   double spread = predict::total_spread(
       terms,
-      composition.sd_log_of(
-          ns, {fixed_ns > 0 ? 1.0 : 0.0, executed, times.evicted_bytes, times.ns, times.int8_ns}),
+      composition.sd_log_of(ns, {fixed_ns > 0 ? 1.0 : 0.0, executed, times.evicted_bytes, times.ns,
+                                 times.int8_ns, times.evicted_sd_bytes}),
       composition.correlations);
   for (const predict::Mismatch& one : space.mismatch) spread = std::hypot(spread, one.sd_log);
   const predict::Calibration calibration{composition.calibration_models, composition.scores,

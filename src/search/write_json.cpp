@@ -36,6 +36,7 @@ Json kernel_json(const predict::KernelPrediction& kernel) {
   json["sd_log"] = kernel.sd_log ? Json(*kernel.sd_log) : Json();
   json["source"] = estimate::document_name(kernel.source);
   json["why"] = kernel.why;
+  json["evicted_bytes"] = kernel.evicted_bytes;
   return json;
 }
 

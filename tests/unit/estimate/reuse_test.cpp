@@ -174,6 +174,12 @@ TEST(ReuseCurve, WhatIsLeftBehindRisesFromTheEndOfTheOwnCacheToThatOfTheLastLeve
   EXPECT_NEAR(curve.left_behind(8 * kMebibyte), 0.5, 1e-12);
   EXPECT_EQ(curve.left_behind(32 * kMebibyte), 1);
   EXPECT_EQ(curve.left_behind(1e12), 1) << "whatever addresses cost beyond";
+  EXPECT_EQ(curve.left_behind_sd(8 * kMebibyte), 0) << "its place is known";
+  ReuseCurve moving = curve;
+  moving.earliest = Ramp{4 * kMebibyte, 8 * kMebibyte};
+  moving.latest = Ramp{16 * kMebibyte, 128 * kMebibyte};
+  EXPECT_NEAR(moving.left_behind_sd(8 * kMebibyte), 0.5 / 1.6448536, 1e-6);
+  EXPECT_EQ(moving.left_behind_sd(128 * kMebibyte), 0);
   // Without a core's own cache only the last level is known.
   EXPECT_EQ((ReuseCurve{std::nullopt, curve.last}.left_behind(16 * kMebibyte)), 0);
   // A record of a fit may hold any ramps.

@@ -344,6 +344,51 @@ TEST_F(CompositionTest, WhatOnlyAFitKnowsOfACallWidensTheInterval) {
   EXPECT_NEAR(*p.sd_log, std::hypot(kCompositionSd, std::hypot(300, 120, 30) / 3000), 1e-9);
 }
 
+// The device reports 8 MiB of last level: the ramp is at 4 to 10, 2 to 6 at the earliest.
+TEST_F(CompositionTest, LargeResultsCostAsFarAsCachesLoseThem) {
+  const std::string large = "Relu/14{}(f32[1,100000])->(f32[1,100000])";
+  row(large.c_str(), 1e6, 0);
+  small_.empty_call(device_, setting_, 1000);
+  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
+  selection.sum_spread.evicted_byte_ns = 0.01;
+  table::Plan p =
+      plan({{"a", large, 3}, {"v", "Reshape/14{}(f32[1,100000],i64c[2])->(f32[100000,1])", 1}});
+  p.weight_bytes = 5 * kMiB - p.activation_bytes;
+  const double beyond = 3 * (400000 - 131072);
+  const double share = std::log(5.0 / 4) / std::log(10.0 / 4);
+  const double earliest = std::log(5.0 / 2) / std::log(6.0 / 2);
+  const Prediction predicted = must(predict(small_.table(), selection, p, {}));
+  EXPECT_NEAR(predicted.composition.evicted_bytes, share * beyond, 1e-6);
+  EXPECT_NEAR(*predicted.latency_ns, 1000 + 0.01 * share * beyond + 3e6, 1e-6);
+  const double evicted_sd = 0.01 * beyond * (earliest - share) / kNormal95;
+  const double unsure_ns = std::sqrt(300 * 300 + 180 * 180 + std::pow(0.006 * share * beyond, 2) +
+                                     evicted_sd * evicted_sd + std::pow(0.015 * 3e6, 2));
+  EXPECT_NEAR(predicted.composition_sd_log,
+              std::hypot(kCompositionSd, unsure_ns / *predicted.latency_ns), 1e-9);
+  // All of them in a large model, none in a small one, and half where nobody knows the caches.
+  p.weight_bytes = 1e9;
+  EXPECT_NEAR(must(predict(small_.table(), selection, p, {})).composition.evicted_bytes, beyond,
+              1e-6);
+  p.weight_bytes = 1e6;
+  EXPECT_EQ(must(predict(small_.table(), selection, p, {})).composition.evicted_bytes, 0);
+  selection.device.llc_bytes = 0;
+  EXPECT_NEAR(must(predict(small_.table(), selection, p, {})).composition.evicted_bytes,
+              0.5 * beyond, 1e-6);
+}
+
+TEST_F(CompositionTest, KernelsOfImpossibleSizeAreNoNumberlessTimes) {
+  const std::string huge = fmt::format("Relu/14{{}}(f32[{0},{0},{0}])->(f32[{0},{0},{0}])",
+                                       std::numeric_limits<std::int64_t>::max());
+  std::string infinite = "Relu/14{}(f32[1";
+  for (int i = 0; i < 30; ++i) infinite += ",9000000000000000000";
+  infinite += "])->(" + infinite.substr(infinite.find("f32")) + "])";
+  for (const std::string& key : {huge, infinite}) {
+    row(key.c_str(), 1000, 0);
+    const Prediction predicted = must(ask(plan({{"a", key, 1}})));
+    EXPECT_TRUE(std::isfinite(*predicted.latency_ns)) << key;
+  }
+}
+
 TEST_F(CompositionTest, ACallThatWasAlwaysTimedOnASharedCoreWidensTheInterval) {
   row(test::kCopy250, 1000, 0);
   row(test::kCopy1000, 100000, 0);

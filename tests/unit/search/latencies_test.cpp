@@ -114,6 +114,7 @@ TEST_F(LatenciesTest, AFittedCompositionCountsKernelsAndBytesOfBlocksAsPredictDo
   fit.c1_ns = 7;
   fit.c2_ns_per_byte = 0.25;
   fit.scale = fit.scale_int8 = 1.5;
+  fit.curve = estimate::ReuseCurve{estimate::Ramp{1e4, 1e5}, {1e6, 1e9}};
   must(small_.table().put_fit(device_, setting_,
                               {std::string(predict::kCompositionFormat), 0, predict::encode(fit)}));
   const SpaceLatencies all = time();
@@ -121,16 +122,19 @@ TEST_F(LatenciesTest, AFittedCompositionCountsKernelsAndBytesOfBlocksAsPredictDo
   const ResolutionLatencies& timed = all.resolutions[0];
   table::Plan plan;
   double blocks = timed.overhead_ns;
+  const double left_behind = fit.curve->left_behind(timed.reuse_bytes);
+  EXPECT_GT(left_behind, 0);
+  EXPECT_LT(left_behind, 1);
   double evicted = 0;
   for (std::size_t layer = 0; layer < timed.cells.size(); ++layer) {
     const Cell& cell = timed.expansion.layers[layer].cells[0];
     double bytes = 0;
     for (const std::size_t kernel : cell.kernels) {
       plan.kernels.push_back({"", timed.expansion.keys[kernel], 1});
-      bytes += 0.5 * std::max(0.0, ir::work(must(ir::parse(timed.expansion.keys[kernel])),
-                                            ir::Catalogue::own())
-                                           .bytes_out -
-                                       131072);
+      bytes += left_behind * std::max(0.0, ir::work(must(ir::parse(timed.expansion.keys[kernel])),
+                                                    ir::Catalogue::own())
+                                                   .bytes_out -
+                                               131072);
     }
     evicted += bytes;
     EXPECT_NEAR(*timed.cells[layer][0].ns,
@@ -139,6 +143,7 @@ TEST_F(LatenciesTest, AFittedCompositionCountsKernelsAndBytesOfBlocksAsPredictDo
     blocks += *timed.cells[layer][0].ns;
   }
   EXPECT_GT(evicted, 0);
+  plan.weight_bytes = timed.reuse_bytes;
   const auto whole = must(predict::predict(
       small_.table(), must(predict::select_rows(small_.table(), {}, ir::Catalogue::own())), plan,
       {}));

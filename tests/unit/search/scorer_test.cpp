@@ -13,13 +13,16 @@ namespace {
 using test::must;
 using ::testing::HasSubstr;
 
+/// So that some results do not stay near a core.
+constexpr std::int64_t kResolution = 1024;
+
 /// Every kernel of the small space has a row of its own time, but those that a test leaves out.
 class ScorerTest : public ::testing::Test {
  protected:
   ScorerTest() { small_.empty_call(device_, setting_, 5000); }
 
   void measure(const std::string& but = "none of them") {
-    const Expansion all = must(expand(space_, 8));
+    const Expansion all = must(expand(space_, kResolution));
     for (std::size_t i = 0; i < all.keys.size(); ++i) {
       if (all.keys[i].find(but) == std::string::npos)
         small_.row(device_, setting_, all.keys[i], std::nullopt,
@@ -27,7 +30,7 @@ class ScorerTest : public ::testing::Test {
     }
   }
   Scorer scorer(bool zero = false) {
-    const std::vector<std::int64_t> resolutions = {8};
+    const std::vector<std::int64_t> resolutions = {kResolution};
     Options options;
     if (zero) options.missing = predict::MissingPolicy::Zero;
     return Scorer(must(time_space(small_.table(), selection(), space_, resolutions, options)), 0,
@@ -46,6 +49,7 @@ class ScorerTest : public ::testing::Test {
 /// The plan of a network that has `one` and `two` at the two layers with a choice.
 table::Plan plan_of(const Scorer& scorer, std::size_t one, std::size_t two) {
   table::Plan plan;
+  plan.weight_bytes = scorer.timed().reuse_bytes;
   const Expansion& expansion = scorer.timed().expansion;
   for (std::size_t i = 0; i < expansion.layers.size(); ++i) {
     for (const Cell& cell : expansion.layers[i].cells) {
@@ -67,6 +71,7 @@ TEST_F(ScorerTest, ANetworkTakesWhatAPredictionOfItsKernelsSays) {
       const CellLatency score = must(scorer.score(network));
       const predict::Prediction whole =
           must(predict::predict(small_.table(), selection(), plan_of(scorer, one, two), {}));
+      EXPECT_GT(whole.composition.evicted_bytes, 0);
       EXPECT_NEAR(score.ns.value(), whole.latency_ns.value(), 1e-6);
       EXPECT_NEAR(score.interval.value().low, whole.interval.value().low, 1e-6);
       EXPECT_NEAR(score.interval->high, whole.interval->high, 1e-6);
