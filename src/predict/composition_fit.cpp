@@ -117,7 +117,7 @@ std::string encode(const CompositionFit& fit) {
              {"last", ramp_json(fit.curve->last)},
              {"earliest", optional_json(fit.curve->earliest)},
              {"latest", optional_json(fit.curve->latest)}};
-  const Json json = {{"schema", kCompositionFormat},
+  const Json json = {{"schema", fit.counts_all_results ? kAllResultsFormat : kCompositionFormat},
                      {"c0_ns", fit.c0_ns},
                      {"c1_ns", fit.c1_ns},
                      {"c2_ns_per_byte", fit.c2_ns_per_byte},

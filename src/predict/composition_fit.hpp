@@ -57,11 +57,13 @@ inline constexpr double kMaxScale = 100;
 
 /// Name of the format in the table's fit record.
 inline constexpr std::string_view kCompositionFormat = "oplat.composition/7";
+/// The last one whose c2 is of all bytes of results; a fit of that kind is written as one of it.
+inline constexpr std::string_view kAllResultsFormat = "oplat.composition/6";
 /// Read too, newest first: as written while c2 was of all bytes of results, before groups were
 /// kept, before coefficients had a covariance, before there was c2, while one scale stood for all
 /// kernels, and before there was a scale.
 inline constexpr std::array<std::string_view, 6> kFormerCompositionFormats = {
-    "oplat.composition/6", "oplat.composition/5", "oplat.composition/4",
+    kAllResultsFormat,     "oplat.composition/5", "oplat.composition/4",
     "oplat.composition/3", "oplat.composition/2", "oplat.composition/1"};
 
 /// JSON text (docs/reference/table-format.md), so that it can be read without this program.

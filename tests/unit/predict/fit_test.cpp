@@ -301,6 +301,7 @@ TEST(CompositionRecord, OneOfTheTimeWhenAllBytesOfResultsCountedSaysSo) {
       R"({"schema":"oplat.composition/6","c0_ns":1,"c1_ns":2,"c2_ns_per_byte":0.5,"scale":1.5,"scale_int8":1.25,"curve":null,"sd_log":0.04,"covariance":[4,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"measured_correlation":0.3,"scores":[],"groups":{"a":"b"}})"));
   EXPECT_TRUE(fit.counts_all_results);
   EXPECT_THAT(fit.groups, ::testing::SizeIs(1));
+  EXPECT_EQ(must(decode_composition(encode(fit))), fit) << "not as one of another meaning";
   EXPECT_FALSE(must(decode_composition(encode(CompositionFit()))).counts_all_results);
 }
 
