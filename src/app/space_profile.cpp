@@ -58,6 +58,10 @@ constexpr double kMinSecondsOfRound = 10;
 constexpr double kShareOfLastPart = 0.15;
 constexpr double kSecondsOfModel = 4;
 constexpr double kMaxShareOfModels = 0.3;
+/// Of the budget, for the space's small networks and their kernels: as many as fit.
+constexpr double kShareOfSmallNetworks = 0.4;
+constexpr double kSecondsOfSmallNetwork = 10;
+constexpr double kMinSmallNetworks = 4;
 /// Without a budget, a round takes so long.
 constexpr double kSecondsOfRound = 60;
 constexpr std::size_t kFolds = 4;
@@ -544,16 +548,19 @@ void warn_of_small_budget(const ProfileRequest& request, const report::SpaceSumm
 }
 
 /// The small networks of a built-in space, as files while they are needed. A space of the user's
-/// own has none: --model names models for it.
+/// own has none: --model names models for it. Where all would leave a short budget little time for
+/// other kernels, some stand for the others.
 class SpaceNetworks {
  public:
-  static Result<SpaceNetworks> write(const std::string& space) {
+  static Result<SpaceNetworks> write(const std::string& space, std::optional<double> budget_s) {
     SpaceNetworks networks;
-    std::vector<const search::SmallNetwork*> of_space;
+    std::vector<const search::SmallNetwork*> all;
     for (const search::SmallNetwork& network : search::small_networks()) {
-      if (network.space == space) of_space.push_back(&network);
+      if (network.space == space) all.push_back(&network);
     }
-    if (of_space.empty()) return networks;
+    if (all.empty()) return networks;
+    std::vector<const search::SmallNetwork*> of_space;
+    for (const std::size_t i : small_networks_in(all.size(), budget_s)) of_space.push_back(all[i]);
     OPLAT_TRY(folder, base::TemporaryFolder::create("oplat-space"));
     networks.folder_ = std::make_unique<base::TemporaryFolder>(std::move(folder));
     for (const search::SmallNetwork* network : of_space) {
@@ -588,6 +595,16 @@ Status learn_kernels(const ProfileRequest& request, const Session& session, tabl
 }
 
 }  // namespace
+
+std::vector<std::size_t> small_networks_in(std::size_t all, std::optional<double> budget_s) {
+  const double fit = budget_s ? std::max(kMinSmallNetworks,
+                                         kShareOfSmallNetworks / kSecondsOfSmallNetwork * *budget_s)
+                              : std::numeric_limits<double>::infinity();
+  const std::size_t count = fit < static_cast<double>(all) ? static_cast<std::size_t>(fit) : all;
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < count; ++i) chosen.push_back(i * all / count);
+  return chosen;
+}
 
 Result<std::vector<std::string>> models_of_folder(const std::string& path) {
   namespace fs = std::filesystem;
@@ -665,7 +682,7 @@ Result<ProfileResult> profile_space(const ProfileRequest& request, Events& event
   const std::size_t of_request = planned.size();
   std::optional<SpaceNetworks> networks;
   if (!request.space.empty()) {
-    OPLAT_TRY(made, SpaceNetworks::write(request.space));
+    OPLAT_TRY(made, SpaceNetworks::write(request.space, request.campaign.budget_s));
     networks = std::move(made);
     // What this runtime does not run teaches nothing; models of the request are another matter.
     if (!networks->paths().empty()) {

@@ -3,6 +3,8 @@
 /// are measured.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +26,10 @@ Result<ProfileResult> profile_space(const ProfileRequest& request, Events& event
 
 /// Adds models to a space as networks, each a family of its own, and the kernels that it lacks.
 void add_models(search::KernelSpace& space, std::span<const PlannedModel> models);
+
+/// Which of so many small networks a profile measures: as many as a budget (seconds; none: all) has
+/// time for with their kernels, at least four, in even steps over all.
+std::vector<std::size_t> small_networks_in(std::size_t all, std::optional<double> budget_s);
 
 /// The files of a folder that look like models, by name; the folder itself if it is a file.
 /// Code::Input if there are none.

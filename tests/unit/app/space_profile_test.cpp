@@ -181,5 +181,18 @@ TEST_F(SpaceProfileTest, ATargetThatIsNotMetSaysSo) {
   EXPECT_GT(result->space->expected->mean, 0.05);
 }
 
+// 23 networks take some 10 s each with their kernels, of two fifths of the budget.
+TEST(SmallNetworksIn, AreAsManyAsTheBudgetHasTimeFor) {
+  const auto all = small_networks_in(23, std::nullopt);
+  EXPECT_EQ(all.size(), 23U);
+  EXPECT_EQ(all.back(), 22U);
+  EXPECT_EQ(small_networks_in(23, 1800), all);
+  EXPECT_EQ(small_networks_in(23, 300),
+            (std::vector<std::size_t>{0, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21}));
+  EXPECT_EQ(small_networks_in(23, 1), (std::vector<std::size_t>{0, 5, 11, 17}));
+  EXPECT_EQ(small_networks_in(3, 1), (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_TRUE(small_networks_in(0, 1).empty());
+}
+
 }  // namespace
 }  // namespace oplat::app
