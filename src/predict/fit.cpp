@@ -599,15 +599,11 @@ Result<FitResult> fit_composition(const table::Table& table, const Selection& se
 
 Result<std::map<std::string, std::string>> kept_groups(const table::Table& table,
                                                        const Selection& selection) {
-  std::vector<std::string_view> formats{kCompositionFormat};
-  formats.insert(formats.end(), kFormerCompositionFormats.begin(), kFormerCompositionFormats.end());
   // A setting's other builds follow it: a fit of their rows named the groups, too.
   for (const table::SettingId setting : selection.setting_ids) {
-    for (const std::string_view format : formats) {
-      OPLAT_TRY(found, table.find_fit(format, selection.device_id, setting));
-      if (!found) continue;
-      if (auto fit = decode_composition(found->fit.blob)) return std::move(fit->groups);
-    }
+    OPLAT_TRY(found, find_composition(table, selection.device_id, setting));
+    if (!found) continue;
+    if (auto fit = decode_composition(found->fit.blob)) return std::move(fit->groups);
   }
   return std::map<std::string, std::string>();
 }

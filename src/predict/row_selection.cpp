@@ -239,13 +239,7 @@ Selection finish(const RowFilter& filter, std::vector<Candidate> candidates) {
 /// The selection's fit, where there is one that can be read and is of these rows; else what to do
 /// about it.
 Status take_fit(const table::Table& table, Selection& selection) {
-  OPLAT_TRY(found,
-            table.find_fit(kCompositionFormat, selection.device_id, selection.setting_ids.front()));
-  for (const std::string_view former : kFormerCompositionFormats) {
-    if (found) break;
-    OPLAT_TRY(older, table.find_fit(former, selection.device_id, selection.setting_ids.front()));
-    found = std::move(older);
-  }
+  OPLAT_TRY(found, find_composition(table, selection.device_id, selection.setting_ids.front()));
   if (!found) return {};
   if (!found->current) {
     selection.warnings.push_back(
@@ -346,6 +340,18 @@ Result<Selection> select_rows(const table::Table& table, const RowFilter& filter
   OPLAT_TRY(memory, table::find_memory(table, selection.device_id));
   selection.memory = std::move(memory);
   return std::move(selection);
+}
+
+Result<std::optional<table::FoundFit>> find_composition(const table::Table& table,
+                                                        table::DeviceId device,
+                                                        table::SettingId setting) {
+  OPLAT_TRY(found, table.find_fit(kCompositionFormat, device, setting));
+  for (const std::string_view former : kFormerCompositionFormats) {
+    if (found) break;
+    OPLAT_TRY(older, table.find_fit(former, device, setting));
+    found = std::move(older);
+  }
+  return std::move(found);
 }
 
 }  // namespace oplat::predict

@@ -85,4 +85,10 @@ bool matches(const RowFilter& filter, const table::Device& device, const table::
 Result<Selection> select_rows(const table::Table& table, const RowFilter& filter,
                               const ir::Catalogue& catalogue);
 
+/// The record of how kernels add up for this device and setting, of the newest format that the
+/// table holds (decode_composition()); nothing: none.
+Result<std::optional<table::FoundFit>> find_composition(const table::Table& table,
+                                                        table::DeviceId device,
+                                                        table::SettingId setting);
+
 }  // namespace oplat::predict

@@ -222,8 +222,7 @@ void print_origin(const predict::Prediction& p, std::ostream& out) {
   const predict::Composition& c = p.composition;
   const std::string terms = fmt::format(
       "{} {} {} per kernel + {:.3g} ns per byte of results evicted + {:.3f} x kernels ({:.3f} x "
-      "those in 8 "
-      "bits)",
+      "those in 8 bits)",
       base::duration_text(c.c0_ns), c.c1_ns < 0 ? "-" : "+", base::duration_text(std::abs(c.c1_ns)),
       c.c2_ns_per_byte, c.scale, c.scale_int8);
   const std::pair<std::string, std::string> facts[] = {

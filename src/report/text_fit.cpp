@@ -45,8 +45,7 @@ void print_composition(const CompositionReport& composition, double level, std::
   const predict::CompositionFit& fit = composition.result.fit;
   out << fmt::format(
       "latency = {} {} {} per kernel {} {} per MiB of results evicted + {:.3f} x kernels{}; spread "
-      "{}, "
-      "correlation between kernels {:.1f}; calibrated on {}\n",
+      "{}, correlation between kernels {:.1f}; calibrated on {}\n",
       base::duration_text(fit.c0_ns), sign_text(fit.c1_ns),
       base::duration_text(std::abs(fit.c1_ns)), sign_text(fit.c2_ns_per_byte),
       base::duration_text(std::abs(fit.c2_ns_per_byte) * kBytesPerMib), fit.scale,
