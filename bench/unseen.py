@@ -3,13 +3,14 @@
 """Predicts models of families that no measured kernel comes from, and writes the page `unseen` of
 docs/results.
 
-Four steps, each of which goes on where it was cut short (facts are kept in TABLE.bench.json): 'oplat
-measure' of each reported model into another table (--whole), a share of --within each; one budgeted
-run of 'oplat profile --space' into TABLE, unless TABLE is there already; the models' other rounds;
-then TABLE predicts each model from the runtime's plan. Each number of threads has a run of its own.
+Steps, each of which goes on where it was cut short (facts are kept in TABLE.bench.json): 'oplat
+measure' of each reported model into another table (--whole), a share of --within each, in rounds of
+which a third comes first; one budgeted run of 'oplat profile --space' into TABLE, unless TABLE is
+there already; another third of the rounds; the run into --short; the other rounds; then TABLE
+predicts each model from the runtime's plan. Each number of threads has a run of its own.
 The models are those of data/zoo.tsv whose families are in the reported half (bench/lib/halves.py).
-Simpler predictors are fitted to the same rows. The machine should have nothing else to do during
-the first three steps.
+Simpler predictors are fitted to the same rows. The machine should have nothing else to do until
+then.
 """
 import argparse
 import contextlib
@@ -77,13 +78,21 @@ def commits_of(table):
         return sorted({commit[:12] for commit, in open_table.execute("SELECT DISTINCT commit_id FROM campaign")})
 
 
-def profile(oplat, store, settings, options):
-    """The budgeted runs into tables that are not there, or that this command began."""
+def measure_all(oplat, store, settings, networks, options):
+    """The budgeted runs, into tables that are not there or that this command began, with the rounds
+    of the models before, between and after them: a shared host is another one each hour."""
     threads = sorted({setting.threads for setting in settings})
-    for table, budget, counts in ((options.table, options.budget, threads), (options.short, options.short_budget, threads[:1])):
+    unseen_steps.measure(oplat, store, settings, networks, options, rounds_until(1, options))
+    for part, (table, budget, counts) in enumerate(((options.table, options.budget, threads), (options.short, options.short_budget, threads[:1]))):
         if table and (not table.exists() or store.section("profile", table.name)):
             for count in counts:
                 unseen_steps.profile_space(oplat, store, table, budget, count, options)
+        unseen_steps.measure(oplat, store, settings, networks, options, rounds_until(2 + part, options))
+
+
+def rounds_until(part, options):
+    """Of the models, by the end of this one of three parts."""
+    return round(part * options.rounds / 3)
 
 
 def run(options):
@@ -95,10 +104,7 @@ def run(options):
     load_before = text.load()
     if not options.skip_measuring:
         store.section("load")["before"] = load_before
-        # Half of the rounds before the rows: a shared host is another one each hour.
-        unseen_steps.measure(oplat, store, settings, networks, options, options.rounds // 2)
-        profile(oplat, store, settings, options)
-        unseen_steps.measure(oplat, store, settings, networks, options, options.rounds)
+        measure_all(oplat, store, settings, networks, options)
     rows, digest = unseen_steps.rows_of(oplat, options.table)
     parts = [part_of(oplat, store, setting, networks, rows, digest, options) for setting in settings]
     parts = [part for part in parts if part is not None]
@@ -127,7 +133,7 @@ def main():
     parser.add_argument("--settings", nargs="+", default=[], metavar="NAME", help=f"settings to report (default: {' '.join(s.name for s in SETTINGS)})")
     parser.add_argument("--networks", nargs="+", default=[], metavar="NAME", help="models to report (default: all of the reported half)")
     parser.add_argument("--within", type=float, default=60, metavar="MINUTES", help="for all models end to end, calls before this one included (default: 60; 0: a minute each)")
-    parser.add_argument("--rounds", type=int, default=2, metavar="N", help="how often each model is measured, half of them before the budgeted run (default: 2)")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each model is measured: before, between and after the budgeted runs (default: 3)")
     parser.add_argument("--skip-measuring", action="store_true", help="only predict and write the page")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     parser.add_argument("--out", default=str(RESULTS / "unseen.md"), help="page to write (default: unseen.md in docs/results)")

@@ -71,8 +71,9 @@ constexpr double kEffortOfError = 0.25;
 constexpr double kShareOfLoud = 0.15;
 /// Estimating the error takes no more of the time than this, but for once at the end.
 constexpr double kShareOfError = 0.05;
-/// A network of which less was measured says little.
-constexpr double kMinMeasured = 0.5;
+/// A network of which less was measured says little. Most of a network is measured where one or two
+/// kernels that are like no others make it up, so that a larger share would choose the worst known.
+constexpr double kMinMeasured = 0.1;
 double seconds_of(double ns) { return kSecondsOfKernel + kRunsOfKernel * ns * 1e-9; }
 
 /// Times of candidates that the table holds: of their least footprint, which is hot.
