@@ -57,7 +57,8 @@ def part_of(oplat, store, setting, networks, rows, digest, options):
     for network in some:
         kernels = predicted[network.name]["kernels"]
         others = {method: rival_predictors.model_ns(rival, kernels) for method, rival in rivals.items()} if kernels else {}
-        lines.append(unseen_page.Line(network.name, network.family, measured[network.name], predicted[network.name], others))
+        times = [one["latency_ns"] for one in unseen_steps.that_count(store.section("rounds", setting.name).get(network.name, []))]
+        lines.append(unseen_page.Line(network.name, network.family, measured[network.name], predicted[network.name], others, times))
     further = {name: errors_of(oplat, store, table, setting, some, measured, name != "full") for name, table in (("short", options.short), ("full", options.full)) if table}
     return unseen_page.Part(setting, lines, further)
 

@@ -76,12 +76,17 @@ def table_of_round(whole, number):
     return whole if number == 0 else whole.with_name(f"{whole.stem}-{number + 1}{whole.suffix}")
 
 
+def that_count(rounds):
+    """Those that were not disturbed throughout, or all if none was quiet, since rows are of any
+    moment, too."""
+    return [one for one in rounds if not DISTURBED.intersection(one["flags"])] or rounds
+
+
 def joined(rounds):
     """One time of a model from its rounds, each with latency_ns, ci_ns and flags: the median of
-    those that were not disturbed throughout, or of all if none was quiet, since rows are of any
-    moment, too.
+    those that count.
     `range`: how far the longest is above the shortest."""
-    quiet = [one for one in rounds if not DISTURBED.intersection(one["flags"])] or rounds
+    quiet = that_count(rounds)
     times = [one["latency_ns"] for one in quiet]
     joint = {**quiet[0], "latency_ns": statistics.median(times), "ci_ns": [statistics.median(one["ci_ns"][end] for one in quiet) for end in (0, 1)],
              "flags": sorted({flag for one in quiet for flag in one["flags"]}), "rounds": len(rounds)}

@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "formats/format_reader.hpp"
+#include "formats/random_data.hpp"
 #include "ir/graph.hpp"
 #include "ir/key.hpp"
 #include "ir/movement.hpp"
@@ -134,7 +135,7 @@ struct KernelInput {
   std::vector<std::int64_t> dims;
   /// Values that its consumer needs (ir::operand_fill()); nothing: any integers of 0 and 1.
   std::optional<ir::OperandFill> fill = std::nullopt;
-  bool positive = false;  ///< floats are drawn from [0.75, 1.25) instead of both signs
+  Signs signs = Signs::Any;  ///< of floats
 };
 
 struct KernelModel {

@@ -208,19 +208,20 @@ std::string random_data(ir::Dtype dtype, std::int64_t count, const DataRange& ra
                         std::uint64_t seed) {
   base::Random random(seed);
   std::string out;
-  const auto in_range = [&](double unit, bool is_negative) {
+  // By the lowest bits of a draw, which are not the value's.
+  const auto in_range = [&](double unit, std::uint64_t bits) {
     const double value = range.low + (range.high - range.low) * unit;
+    const bool is_negative = range.few_negative ? (bits & 15U) < 3 : (bits & 1U) != 0;
     return range.both_signs && is_negative ? -value : value;
   };
   const auto real = [&] {
     const std::uint64_t bits = random.next();
-    return in_range(static_cast<double>(bits >> 12U) * 0x1p-52, (bits & 1U) != 0);
+    return in_range(static_cast<double>(bits >> 12U) * 0x1p-52, bits);
   };
-  // Of the lower 32 bits: 23 of them, and one for the sign.
+  // Of the lower 32 bits: 23 of them, and the lowest four for the sign.
   const auto single = [&](std::uint64_t bits) {
     const auto part = static_cast<std::uint32_t>(bits);
-    return static_cast<float>(
-        in_range(static_cast<double>(part >> 9U) * 0x1p-23, (part & 1U) != 0));
+    return static_cast<float>(in_range(static_cast<double>(part >> 9U) * 0x1p-23, part));
   };
   const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(1, range.integer_limit));
   const auto integer = [&] { return static_cast<std::int64_t>(random.next() % limit); };

@@ -12,7 +12,8 @@
 namespace oplat::formats {
 
 struct DataRange {
-  /// Floats: low + (high - low) * u; with `both_signs` each value gets a random sign.
+  /// Floats: low + (high - low) * u; with `both_signs` each value gets a random sign, with
+  /// `few_negative` three in sixteen a negative one.
   double low = 0.75;
   double high = 1.25;
   bool both_signs = true;
@@ -20,11 +21,20 @@ struct DataRange {
   /// unless limited too.
   std::int64_t integer_limit = 2;
   bool limit_bytes = false;
+  bool few_negative = false;
 };
 
-/// Of what a kernel computes with, so that it stays bounded through chains of kernels; `positive`:
-/// of operators that are defined for positive numbers only.
-inline DataRange operand_range(bool positive) { return {0.75, 1.25, !positive, 2, false}; }
+/// Signs of what a kernel computes with.
+enum class Signs : std::uint8_t {
+  Any,
+  Positive,     ///< of operators that are defined for positive numbers only
+  FewNegative,  ///< three in sixteen: of operators that branch by the sign (docs/adr/0089)
+};
+
+/// Of what a kernel computes with, so that it stays bounded through chains of kernels.
+inline DataRange operand_range(Signs signs) {
+  return {0.75, 1.25, signs != Signs::Positive, 2, false, signs == Signs::FewNegative};
+}
 
 /// `count` little-endian elements of `dtype`: 4-bit types packed two a byte, strings as integers in
 /// decimal digits with a NUL behind each; empty for Any.

@@ -297,9 +297,13 @@ bool is_zero_point_of_zero(const ir::Key& key, std::size_t operand, ir::Dtype dt
          (dtype == ir::Dtype::I32 || (ir::is_float(dtype) && is_small_type(dtype)));
 }
 
-/// Operators that are defined for positive numbers, or reach infinity from others.
-bool wants_positive(const ir::Key& key) {
-  return key.op == "Log" || key.op == "Sqrt" || key.op == "Pow" || key.op == "Div";
+/// Operators that are defined for positive numbers, or reach infinity from others; and one that
+/// goes another way for each sign, which a processor hardly ever foresees of random ones. In a
+/// model a channel has mostly one of them.
+Signs signs_of_operand(const ir::Key& key, std::size_t operand) {
+  if (key.op == "Log" || key.op == "Sqrt" || key.op == "Pow" || key.op == "Div")
+    return Signs::Positive;
+  return key.op == "PRelu" && operand == 0 ? Signs::FewNegative : Signs::Any;
 }
 
 class KernelWriter {
@@ -435,8 +439,8 @@ class KernelWriter {
       } else {
         operand_names_[i] = indexed("x", i);
         add_input(operand_names_[i], entry.dtype, dims);
-        out_.inputs.push_back(
-            {operand_names_[i], entry.dtype, dims, fill_of_operand(key_, i), wants_positive(key_)});
+        out_.inputs.push_back({operand_names_[i], entry.dtype, dims, fill_of_operand(key_, i),
+                               signs_of_operand(key_, i)});
         if (!has_own_operands() || entry.dtype == ir::Dtype::String) continue;
         own_[i] = true;
         std::int64_t all = 0;
@@ -466,7 +470,7 @@ class KernelWriter {
     const std::string name = indexed("x", i, copy);
     add_input(name, entry.dtype, dims);
     wire::Tensor& tensor = add_initializer(name, entry.dtype, dims);
-    const DataRange range = operand_range(wants_positive(key_));
+    const DataRange range = operand_range(signs_of_operand(key_, i));
     const std::uint64_t seed = base::hash64(name, options_.seed);
     const auto fill = fill_of_operand(key_, i);
     tensor.set_raw_data(fill ? filled_data(entry.dtype, count, *fill, range, seed)

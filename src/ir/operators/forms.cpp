@@ -31,7 +31,7 @@ std::optional<std::vector<std::int64_t>> axes_of(const Key& key) {
 }
 
 /// ir::Work::steps of an element: added to others that are far apart; computed by a function that
-/// has no vectors. Nanoseconds of a Zen 5.
+/// has no vectors. Nanoseconds of a Zen 5, PRelu's of random signs.
 constexpr double kStepsAcross = 0.26;
 /// More for each line beyond those that a first-level cache keeps of a set, which are read again
 /// and again: up to so many times.

@@ -127,7 +127,7 @@ Result<std::vector<InputData>> kernel_inputs(const std::vector<formats::onnx::Ke
   std::vector<InputData> all;
   for (const auto& info : inputs) {
     OPLAT_TRY(count, element_count(info.name, info.dims));
-    const formats::DataRange range = formats::operand_range(info.positive);
+    const formats::DataRange range = formats::operand_range(info.signs);
     const std::uint64_t input_seed = base::hash64(info.name, seed);
     all.push_back({info.name, info.dtype, info.dims,
                    info.fill

@@ -524,9 +524,13 @@ TEST(KernelModel, InputsSayWhatTheyMayHold) {
   ASSERT_TRUE(back->model.inputs[1].fill);
   EXPECT_EQ(back->model.inputs[1].fill->high, 4);
   WRITE(log, "Log/13{}(f32[4])->(f32[4])");
-  EXPECT_TRUE(log->model.inputs[0].positive);
+  EXPECT_EQ(log->model.inputs[0].signs, Signs::Positive);
   WRITE(relu, "Relu/14{}(f32[4])->(f32[4])");
-  EXPECT_FALSE(relu->model.inputs[0].positive);
+  EXPECT_EQ(relu->model.inputs[0].signs, Signs::Any);
+  WRITE(prelu, "PRelu/16{}(f32[2,4],f32[4])->(f32[2,4])");
+  ASSERT_EQ(prelu->model.inputs.size(), 2U);
+  EXPECT_EQ(prelu->model.inputs[0].signs, Signs::FewNegative) << "it branches by the sign";
+  EXPECT_EQ(prelu->model.inputs[1].signs, Signs::Any);
 }
 
 TEST(KernelModel, ViewsThatAreCopiedAreOutputsThemselves) {

@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace oplat::formats {
@@ -77,6 +79,26 @@ TEST(RandomData, AsWideARangeAsTheTypeHas) {
 TEST(RandomData, OneSignOnRequest) {
   for (const float value : numbers<float>(random_data(Dtype::F32, 1000, {.both_signs = false}, 1)))
     ASSERT_GT(value, 0.0F);
+}
+
+TEST(RandomData, FewAreNegativeOnRequest) {
+  const auto same = [](auto value) { return static_cast<double>(value); };
+  const auto negative = [](const auto& values, auto convert) {
+    const auto count =
+        std::count_if(values.begin(), values.end(), [&](auto value) { return convert(value) < 0; });
+    return static_cast<double>(count);
+  };
+  for (const auto& [signs, expected] :
+       {std::pair(Signs::Any, 8000), std::pair(Signs::FewNegative, 3000)}) {
+    const DataRange range = operand_range(signs);
+    const std::string singles = random_data(Dtype::F32, 16000, range, 1);
+    expect_in_range(numbers<float>(singles), 0.75, 1.25, same);
+    EXPECT_NEAR(negative(numbers<float>(singles), same), expected, 300);
+    EXPECT_NEAR(negative(numbers<double>(random_data(Dtype::F64, 16000, range, 1)), same), expected,
+                300);
+    EXPECT_NEAR(negative(numbers<std::uint16_t>(random_data(Dtype::F16, 16000, range, 1)), half),
+                expected, 300);
+  }
 }
 
 TEST(RandomData, IntegersLieBelowTheirLimit) {
@@ -167,7 +189,8 @@ TEST(RandomData, TuplesHaveALimitForEachPlace) {
 TEST(RandomData, CoordinatesReachAsFarAsTheyMay) {
   ir::OperandFill fill;
   fill.reach = 1;
-  const auto places = numbers<float>(filled_data(Dtype::F32, 1000, fill, operand_range(false), 1));
+  const auto places =
+      numbers<float>(filled_data(Dtype::F32, 1000, fill, operand_range(Signs::Any), 1));
   expect_in_range(places, 0, 1, [](float value) { return static_cast<double>(value); });
 }
 
