@@ -20,7 +20,7 @@ using namespace oplat;
 Status write_values(const std::string& stem, const formats::onnx::KernelInput& input) {
   std::int64_t count = 1;
   for (const std::int64_t dim : input.dims) count *= dim;
-  const formats::DataRange range{0.75, 1.25, !input.positive, 2, false};
+  const formats::DataRange range = formats::operand_range(input.signs);
   return base::write_file(fmt::format("{}.{}.bin", stem, input.name),
                           formats::filled_data(input.dtype, count, *input.fill, range, 1));
 }

@@ -10,7 +10,7 @@ there already; another third of the rounds; the run into --short; the other roun
 predicts each model from the runtime's plan. Each number of threads has a run of its own.
 The models are those of data/zoo.tsv whose families are in the reported half (bench/lib/halves.py).
 Simpler predictors are fitted to the same rows. The machine should have nothing else to do until
-then.
+the predictions begin.
 """
 import argparse
 import contextlib
@@ -134,7 +134,7 @@ def main():
     parser.add_argument("--settings", nargs="+", default=[], metavar="NAME", help=f"settings to report (default: {' '.join(s.name for s in SETTINGS)})")
     parser.add_argument("--networks", nargs="+", default=[], metavar="NAME", help="models to report (default: all of the reported half)")
     parser.add_argument("--within", type=float, default=60, metavar="MINUTES", help="for all models end to end, calls before this one included (default: 60; 0: a minute each)")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each model is measured: before, between and after the budgeted runs (default: 3)")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each model is measured: a third before the budgeted run, the others after it, before and after that into --short (default: 3)")
     parser.add_argument("--skip-measuring", action="store_true", help="only predict and write the page")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     parser.add_argument("--out", default=str(RESULTS / "unseen.md"), help="page to write (default: unseen.md in docs/results)")

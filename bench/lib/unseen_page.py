@@ -115,7 +115,7 @@ def targets_part(parts, facts):
         held = [line.holds(ns) for line in pooled if len(line.times) > 1 for ns in line.times]
         if held:
             inside = sum(held) / len(held)
-            rows.append(target_row(f"the same of the times of each round, {len(held)} in all", text.percent(inside), "85 to 95 %", 0.85 <= inside <= 0.95))
+            rows.append(target_row(f"the same of the times of each round that counts, {len(held)} in all", text.percent(inside), "85 to 95 %", 0.85 <= inside <= 0.95))
         rows.append(target_row("median half-width of the interval", text.percent(half, 2), "<= 7 %", half <= 0.07))
     expected = facts.get("expected_error")
     main = next((part for part in parts if part.setting.states_within and part.errors), None)
@@ -224,7 +224,7 @@ def rounds_of(parts):
     apart = (f" Of those that count the longest is above the shortest by {text.percent(statistics.median(ranges))} in the median, by {text.percent(max(ranges))} at most."
              if ranges else "")
     return (f"{len(often)} such times were taken up to {max(one['rounds'] for one in often)} times, in rounds over all models: the median counts, of those not disturbed throughout where there are any."
-            f"{apart} An interval is of a time at one moment, as each round has it. ")
+            f"{apart} An interval is of a time that is taken at one moment, as in one round. ")
 
 
 def page(parts, facts):

@@ -11,7 +11,7 @@
 /// knows how the branches of the last run went: PRelu of 20,000 numbers, half of them negative,
 /// took 35 us on one input and 112 us on 32 in turn, NonMaxSuppression 26 and 79, TopK of 8,000 180
 /// and 296, 500 trees 32 and 53 (bench/repeated_data.py, same processor). An application never sees
-/// the former. Kernels of PRelu have fewer negative numbers, as a model has (docs/adr/0089).
+/// the former. ONNX Runtime's kernels of PRelu get fewer negative numbers (docs/adr/0089).
 ///
 /// Runtimes whose operators have a domain of their own vary the data in their workers, which know
 /// these operators; here are the spreads alone (bench/repeated_data_elsewhere.py).

@@ -137,11 +137,11 @@ double mean_over_median(double skew, double sd_log) {
   return std::min(skew * sd * sd / 2, kMost);
 }
 
-/// The skew with which left-out rows take in the mean as long as was said of them. `errors`: what
-/// was said less what they take, as logarithms.
+/// The skew with which left-out rows take in the mean as long as was said of them, errors counted
+/// up to a factor of 1.65. `errors`: what was said less what they take, as logarithms.
 float skew_of(std::span<const float> errors, std::span<const float> sds) {
-  // The few rows that nothing foretold must not decide: with errors up to a factor of 4.5 the skew
-  // was as large as it may be, and all others were said to take 1 % too long.
+  // The few rows that nothing foretold must not decide for all others
+  // (docs/results/experiments-estimators.md).
   constexpr double kMaxError = 0.5;
   constexpr double kMaxSkew = 3;
   constexpr int kHalvings = 30;

@@ -298,8 +298,8 @@ bool is_zero_point_of_zero(const ir::Key& key, std::size_t operand, ir::Dtype dt
 }
 
 /// Operators that are defined for positive numbers, or reach infinity from others; and one that
-/// goes another way for each sign, which a processor hardly ever foresees of random ones. In a
-/// model a channel has mostly one of them.
+/// goes another way for each sign, which a processor hardly ever foresees of random ones. Behind
+/// the first layers of a model it more often does (docs/adr/0089).
 Signs signs_of_operand(const ir::Key& key, std::size_t operand) {
   if (key.op == "Log" || key.op == "Sqrt" || key.op == "Pow" || key.op == "Div")
     return Signs::Positive;
