@@ -53,6 +53,9 @@ constexpr double kSharedCallSd = 0.4;
 constexpr double kKernelSdNs = 60, kKernelOfThreadsSdNs = 200;
 /// Of each evicted byte (CoefficientPrior).
 constexpr double kEvictedByteSdNs = 0.006;
+/// The same from model to model of one machine, without a fit: three large element-wise kernels in
+/// a row lose nothing, since their rows find operands where the model leaves them.
+constexpr double kEvictedByteOfModelSdNs = 0.008;
 constexpr double kScaleSd = 0.015, kInt8ScaleSd = 0.03;
 /// A call that takes a quarter of an hour is an untrusted table's.
 constexpr double kMaxCallNs = 1e12;
@@ -176,7 +179,9 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
   if (!empty)
     warnings.emplace_back(
         "no campaign measured an empty call; the overhead of a call is assumed to be 0");
-  const CoefficientPrior prior = prior_of(selection, empty);
+  CoefficientPrior prior = prior_of(selection, empty);
+  if (prior.mean.c2_ns_per_byte > 0)
+    prior.sd[kC2] = std::hypot(prior.sd[kC2], kEvictedByteOfModelSdNs);
   composition.c0_ns = prior.mean.c0_ns;
   composition.c2_ns_per_byte = prior.mean.c2_ns_per_byte;
   composition.shared_call = empty && empty->shared;
