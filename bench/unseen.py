@@ -84,11 +84,11 @@ def measure_all(oplat, store, settings, networks, options):
     of the models before, between and after them: a shared host is another one each hour."""
     threads = sorted({setting.threads for setting in settings})
     unseen_steps.measure(oplat, store, settings, networks, options, rounds_until(1, options))
-    for part, (table, budget, counts) in enumerate(((options.table, options.budget, threads), (options.short, options.short_budget, threads[:1]))):
+    for part, (table, budget, counts) in enumerate(((options.table, options.budget, threads), (options.short, options.short_budget, threads[:1])), start=2):
         if table and (not table.exists() or store.section("profile", table.name)):
             for count in counts:
                 unseen_steps.profile_space(oplat, store, table, budget, count, options)
-        unseen_steps.measure(oplat, store, settings, networks, options, rounds_until(2 + part, options))
+        unseen_steps.measure(oplat, store, settings, networks, options, rounds_until(part, options))
 
 
 def rounds_until(part, options):
@@ -134,7 +134,7 @@ def main():
     parser.add_argument("--settings", nargs="+", default=[], metavar="NAME", help=f"settings to report (default: {' '.join(s.name for s in SETTINGS)})")
     parser.add_argument("--networks", nargs="+", default=[], metavar="NAME", help="models to report (default: all of the reported half)")
     parser.add_argument("--within", type=float, default=60, metavar="MINUTES", help="for all models end to end, calls before this one included (default: 60; 0: a minute each)")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each model is measured: a third before the budgeted run, the others after it, before and after that into --short (default: 3)")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each model is measured: a third of the rounds before the run into --table, a third between it and the run into --short, a third after that (default: 3)")
     parser.add_argument("--skip-measuring", action="store_true", help="only predict and write the page")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     parser.add_argument("--out", default=str(RESULTS / "unseen.md"), help="page to write (default: unseen.md in docs/results)")
