@@ -90,7 +90,8 @@ def export(table, threads, out):
     the last level: both ends of it, of the one at the smallest pools and of the one at the largest,
     and a seventh where the curve was seen beyond it, its rise per octave as a share of the ramp's;
     'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT VIEWS
-    LARGE_BYTES (of each kernel's results beyond what stays near a core), and behind it its 'kernel'
+    RESULTS (of kernels that touch OWN bytes, those of their results beyond what stays near a core:
+    OWN:BYTES and so on by commas, or -), and behind it its 'kernel'
     COUNT INT8 BYTES:NS..."""
     db = sqlite3.connect(f"file:{table}?mode=ro", uri=True)
     (setting,) = db.execute("SELECT id FROM setting WHERE threads = ?", (threads,)).fetchone()
@@ -115,17 +116,17 @@ def export(table, threads, out):
     models = db.execute("SELECT name, plan_identity, median_ns, ci_low_ns, ci_high_ns FROM model_row WHERE outcome = 'timing' AND setting = ? AND device = ? ORDER BY name", here)
     for name, identity, ns, low, high in models.fetchall():
         plan, footprint = db.execute("SELECT id, weight_bytes + activation_bytes FROM plan WHERE identity = ?", (identity,)).fetchone()
-        counts, views, large = {}, 0, 0
+        counts, views, results = {}, 0, {}
         for kernel, count in db.execute("SELECT kernel, count FROM plan_kernel WHERE plan = ? ORDER BY position", (plan,)):
             if re.split(r"[/@{(]", keys[kernel])[0] in VIEWS:
                 views += count
             else:
                 counts[kernel] = counts.get(kernel, 0) + count
-                large += count * large_bytes(keys[kernel])
+                add_results(results, keys[kernel], count)
         if any(kernel not in states for kernel in counts):
             continue
         network = zoo[name]
-        out.write(f"network\t{network.name}\t{network.family}\t{network.precision}\t{ns:.1f}\t{(high - low) / 2 / ns:.4f}\t{footprint:.0f}\t{views}\t{large:.0f}\n")
+        out.write(f"network\t{network.name}\t{network.family}\t{network.precision}\t{ns:.1f}\t{(high - low) / 2 / ns:.4f}\t{footprint:.0f}\t{views}\t{results_text(results)}\n")
         for kernel, count in counts.items():
             out.write("\t".join(("kernel", str(count), str(int(bool(EIGHT_BITS.search(keys[kernel])))), *states[kernel])) + "\n")
 
@@ -149,10 +150,10 @@ class Machine:
             elif kind == "dispatch":
                 self.dispatch = float(fields[0])
             elif kind == "network":
-                name, family, precision, *numbers = fields
-                ns, half_width, footprint, views, large = map(float, numbers)
+                name, family, precision, *numbers, results = fields
+                ns, half_width, footprint, views = map(float, numbers)
                 self.networks.append({"name": name, "family": family, "precision": precision, "ns": ns, "half_width": half_width,
-                                      "footprint": footprint, "views": views, "large": large, "kernels": []})
+                                      "footprint": footprint, "views": views, "results": results_of(results), "kernels": []})
             elif kind == "kernel":
                 points = [tuple(map(float, point.split(":"))) for point in fields[2:]]
                 self.networks[-1]["kernels"].append((int(fields[0]), fields[1] == "1", points))
@@ -174,14 +175,28 @@ class Machine:
                     ns = times * at_reuse(points, curve, network["footprint"])
                     total, eight, count = total + ns, eight + ns * is_int8, count + times
                     linear, squares = linear + ns * ROW_SD, squares + (ns * ROW_SD) ** 2
-                rows.append((1, count, network["large"] * left_behind(curve, network["footprint"]), total, eight, linear, squares))
+                evicted = sum(large * left_behind(curve, network["footprint"], own) for own, large in network["results"])
+                rows.append((1, count, evicted, total, eight, linear, squares))
             self.parts_of[curve] = numpy.array(rows)
         return self.parts_of[curve]
 
 
-def large_bytes(key):
-    """Of the results of one execution, beyond what stays near a core."""
-    return max(0, sum(tensor.bytes for tensor in kernel_keys.parse_key(key).results if tensor is not None) - KEPT_RESULT_BYTES)
+def add_results(results, key, count):
+    """To `results`, by all bytes that the kernel touches: those of its results beyond what stays near
+    a core."""
+    kernel = kernel_keys.parse_key(key)
+    written = sum(tensor.bytes for tensor in kernel.results if tensor is not None)
+    own = written + sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None}.values())
+    if written > KEPT_RESULT_BYTES:
+        results[own] = results.get(own, 0) + count * (written - KEPT_RESULT_BYTES)
+
+
+def results_text(results):
+    return ",".join(f"{own:.0f}:{large:.0f}" for own, large in sorted(results.items())) or "-"
+
+
+def results_of(field):
+    return [] if field == "-" else [tuple(map(float, pair.split(":"))) for pair in field.split(",")]
 
 
 def with_rise(ramps, rise):
@@ -198,10 +213,11 @@ def gone(ramp, reuse):
     return max(math.log(max(reuse, 1) / low) / math.log(high / low), 0)
 
 
-def left_behind(curve, reuse):
+def left_behind(curve, reuse, row):
     """As ReuseCurve::left_behind()."""
     own, last = curve
-    return min(gone((own[1] if own else last[0], last[1], 0), reuse), 1)
+    whole = (own[1] if own else last[0], last[1], 0)
+    return max(0, min(gone(whole, reuse), 1) - min(gone(whole, row), 1))
 
 
 def at_reuse(points, curve, wanted):
@@ -233,7 +249,7 @@ class Prior:
     """Mean and standard deviation of c0, c1, c2, scale, and scale_int8 above scale, for a machine;
     and the spread of single networks."""
 
-    def __init__(self, machine, c1_sd=None, c2=0.01, c2_sd=0.006, scale_sd=0.015, sd=0.05, sd_doubt=0.5):
+    def __init__(self, machine, c1_sd=None, c2=0.012, c2_sd=0.006, scale_sd=0.015, sd=0.05, sd_doubt=0.5):
         self.mean = numpy.array([machine.call, 0, c2, 1, 0])
         self.deviation = numpy.array([300, c1_sd or (200 if machine.threads > 1 else 60), c2_sd, scale_sd, 0.03])
         self.sd, self.sd_doubt = sd, sd_doubt

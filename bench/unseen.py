@@ -71,6 +71,12 @@ def summary_of(store, options, threads):
     return store.section("profile", options.table.name, str(threads)).get("summary", {})
 
 
+def expected_error(summary, precision):
+    """What a profile said of models never seen in this precision; None if it said nothing."""
+    kind = {"fp32": "expected_error_of_others", "int8": "expected_error_in_8_bits"}[precision]
+    return ((summary.get("space") or {}).get(kind) or {}).get("mean")
+
+
 def commits_of(table):
     """The commits of oplat that measured the table's rows; none of a table that is not there."""
     if not table.exists():
@@ -115,7 +121,7 @@ def run(options):
     summary = summaries[0]
     facts = {"device": oplat.json("table", "info", options.table)["populations"][0]["device"], "oplat": oplat.version(), "load_before": store.section("load").get("before", load_before),
              "measured_by": commits_of(options.table), "rows": len(rows), "space": options.space, "seconds": sum(one.get("seconds", 0) for one in (summaries[:1] if options.summary else summaries)), "short_budget": options.short_budget,
-             "expected_error": ((summary.get("space") or {}).get("expected_error") or {}).get("mean"),
+             "expected_error": {part.setting.name: expected_error(summary_of(store, options, part.setting.threads), part.setting.precision) for part in parts},
              "budget": options.budget if any("summary" in one for one in store.section("profile", options.table.name).values()) else None}
     write_atomically(options.out, unseen_page.page(parts, facts))
     print(f"wrote {options.out}; load average {text.load()} at the end")

@@ -41,6 +41,7 @@
 #include "estimate/sampler.hpp"
 #include "estimate/unseen.hpp"
 #include "formats/format_reader.hpp"
+#include "ir/int8.hpp"
 
 namespace oplat::app {
 namespace {
@@ -141,6 +142,25 @@ class Times {
   std::set<std::size_t> never_quiet_;
 };
 
+/// Networks by what their kernels compute with.
+enum class Kind { All, In8Bits, Others };
+
+/// What was said of a network of the space, as if unseen.
+struct SaidOfNetwork {
+  estimate::UnseenNetwork error;
+  bool in_8_bits = false;
+};
+
+/// Mean error of the sum of a network's kernels; of fewer networks than say something: none.
+struct KernelErrors {
+  double all = 0;
+  std::optional<double> in_8_bits = {}, others = {};
+};
+
+bool is_of(Kind kind, bool in_8_bits) {
+  return kind == Kind::All || in_8_bits == (kind == Kind::In8Bits);
+}
+
 class SpaceProfile {
  public:
   SpaceProfile(const ProfileRequest& request, const Session& session,
@@ -159,6 +179,12 @@ class SpaceProfile {
     report_.kernels = static_cast<std::int64_t>(candidates_.own);
     report_.candidates = static_cast<std::int64_t>(candidates_.keys.size());
     report_.networks = static_cast<std::int64_t>(space.networks.size());
+    for (const estimate::NetworkOfRows& network : candidates_.networks) {
+      const auto of_8_bits = [this](const auto& row) {
+        return ir::has_int8_tensor(candidates_.keys[row.first]);
+      };
+      in_8_bits_.push_back(std::ranges::any_of(network.rows, of_8_bits));
+    }
     report_.target = request.campaign.target_error;
   }
 
@@ -206,11 +232,12 @@ class SpaceProfile {
   Result<measure::Summary> last_part(CampaignInParts& campaign);
   /// What was said of the space's networks as if unseen, of those of one fold or of all; none where
   /// too little is known.
-  Result<std::vector<estimate::UnseenNetwork>> unseen_networks(std::optional<std::size_t> fold);
-  /// Of what the table's whole models say by now, or what is assumed before them.
-  Result<double> error_of_composition();
+  Result<std::vector<SaidOfNetwork>> unseen_networks(std::optional<std::size_t> fold);
+  /// Of what the table's whole models say by now, or what is assumed before them; in the mean of
+  /// the networks of this kind.
+  [[nodiscard]] double error_of_composition(const predict::Selection& selection, Kind kind) const;
   /// Of all families, or of some of them.
-  Status say_error(double kernels, bool of_all);
+  Status say_error(const KernelErrors& kernels, bool of_all);
   /// By the networks of all families for the report, or by those of one fold for people to see.
   Status estimate_error(std::optional<std::size_t> fold = std::nullopt);
 
@@ -220,10 +247,12 @@ class SpaceProfile {
   table::Table& table_;
   Events& events_;
   Candidates candidates_;
+  std::vector<bool> in_8_bits_;                                     ///< of each of their networks
   std::unordered_map<std::string_view, std::size_t> candidate_of_;  ///< by key
   std::unordered_set<std::string> settled_;  ///< keys with a time or a refusal
   Times times_;
   report::SpaceSummary report_;
+  KernelErrors kernel_errors_;  ///< of report_.expected
   double seconds_of_error_ = 0;
   std::optional<double> correlation_;  ///< of the errors of learned kernels
   bool models_timed_ = false;          ///< within the rounds
@@ -250,9 +279,8 @@ Status SpaceProfile::tell(estimate::Sampler& sampler, std::size_t candidate, boo
   return {};
 }
 
-Result<std::vector<estimate::UnseenNetwork>> SpaceProfile::unseen_networks(
-    std::optional<std::size_t> fold) {
-  const std::vector<estimate::UnseenNetwork> none;
+Result<std::vector<SaidOfNetwork>> SpaceProfile::unseen_networks(std::optional<std::size_t> fold) {
+  const std::vector<SaidOfNetwork> none;
   const std::size_t folds = std::min(kFolds, candidates_.families);
   if (folds < 2 || candidates_.networks.size() < kMinNetworksForError) return none;
   std::vector<ir::Description> rows;
@@ -266,7 +294,9 @@ Result<std::vector<estimate::UnseenNetwork>> SpaceProfile::unseen_networks(
     groups.push_back(candidates_.groups[candidate]);
   }
   std::vector<estimate::NetworkOfRows> networks;
-  for (const estimate::NetworkOfRows& network : candidates_.networks) {
+  std::vector<SaidOfNetwork> said;
+  for (std::size_t i = 0; i < candidates_.networks.size(); ++i) {
+    const estimate::NetworkOfRows& network = candidates_.networks[i];
     if (fold && network.group % folds != *fold % folds) continue;
     estimate::NetworkOfRows measured{network.group, {}};
     double total = 0;
@@ -282,7 +312,9 @@ Result<std::vector<estimate::UnseenNetwork>> SpaceProfile::unseen_networks(
       known += ns;
       measured.rows.emplace_back(at->second, count);
     }
-    if (known >= kMinMeasured * total) networks.push_back(std::move(measured));
+    if (!(known >= kMinMeasured * total)) continue;
+    networks.push_back(std::move(measured));
+    said.push_back({{}, in_8_bits_[i]});
   }
   if (networks.size() < kMinNetworksForError) return none;
   estimate::LearnRequest learn = learn_request({.seed = request_.campaign.seed});
@@ -292,41 +324,84 @@ Result<std::vector<estimate::UnseenNetwork>> SpaceProfile::unseen_networks(
   if (!errors && (errors.error().code == Code::Refused || errors.error().code == Code::Interrupted))
     return none;
   if (!errors) return fail(errors.error());
-  return std::move(*errors);
+  for (std::size_t i = 0; i < said.size(); ++i) said[i].error = (*errors)[i];
+  return said;
 }
 
-Result<double> SpaceProfile::error_of_composition() {
-  // Rows that came since the last fit make it out of date.
-  if (models_timed_) update_composition(session_, table_, events_);
-  OPLAT_TRY(selection, select_rows(table_, rows_of(session_)));
+double SpaceProfile::error_of_composition(const predict::Selection& selection, Kind kind) const {
   // Of a normal distribution the mean magnitude is 0.8 deviations.
   constexpr double kMeanMagnitude = 0.7978845608;
-  return kMeanMagnitude * (selection.fit
-                               ? selection.fit->sd_log_of_a_moment()
-                               : std::hypot(predict::kCompositionSd, selection.sum_spread.sd_log));
+  if (!selection.fit)
+    return kMeanMagnitude * std::hypot(predict::kCompositionSd, selection.sum_spread.sd_log);
+  double sum = 0;
+  double networks = 0;
+  for (std::size_t i = 0; i < candidates_.networks.size(); ++i) {
+    if (!is_of(kind, in_8_bits_[i])) continue;
+    predict::Exposure exposure;
+    for (const auto& [candidate, count] : candidates_.networks[i].rows) {
+      const ir::Work& work = candidates_.descriptions[candidate].work;
+      const auto at = times_.log_ns().find(candidate);
+      exposure.reuse_bytes += count * (work.bytes_weights + work.bytes_out);
+      exposure.ns +=
+          count * (at == times_.log_ns().end() ? guessed_ns(work) : std::exp(at->second));
+    }
+    exposure.touched_bytes = exposure.reuse_bytes;
+    sum += selection.fit->sd_log_of_a_moment(exposure);
+    ++networks;
+  }
+  return networks > 0 ? kMeanMagnitude * sum / networks : 0;
 }
 
 Status SpaceProfile::estimate_error(std::optional<std::size_t> fold) {
   const auto start = std::chrono::steady_clock::now();
-  OPLAT_TRY(networks, unseen_networks(fold));
+  OPLAT_TRY(said, unseen_networks(fold));
   seconds_of_error_ =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (networks.empty()) return {};
-  const std::optional<double> correlation = estimate::learned_correlation(networks);
-  const double kernels = estimate::error_of_whole_networks(
-      networks, correlation.value_or(predict::kLearnedCorrelation));
+  if (said.empty()) return {};
+  const auto of = [&](Kind kind) {
+    std::vector<estimate::UnseenNetwork> networks;
+    for (const SaidOfNetwork& network : said) {
+      if (is_of(kind, network.in_8_bits)) networks.push_back(network.error);
+    }
+    return networks;
+  };
+  const std::vector<estimate::UnseenNetwork> all = of(Kind::All);
+  const std::optional<double> correlation = estimate::learned_correlation(all);
+  const auto error_of = [&](const std::vector<estimate::UnseenNetwork>& networks) {
+    return estimate::error_of_whole_networks(networks,
+                                             correlation.value_or(predict::kLearnedCorrelation));
+  };
+  const auto error_of_kind = [&](Kind kind) -> std::optional<double> {
+    const auto networks = of(kind);
+    if (networks.size() < kMinNetworksForError || networks.size() == all.size()) return {};
+    return error_of(networks);
+  };
   if (!fold) correlation_ = correlation;
-  return say_error(kernels, !fold);
+  return say_error({error_of(all), error_of_kind(Kind::In8Bits), error_of_kind(Kind::Others)},
+                   !fold);
 }
 
-Status SpaceProfile::say_error(double kernels, bool of_all) {
-  OPLAT_TRY(composition, error_of_composition());
-  const report::ExpectedError error{std::hypot(kernels, composition), kernels, composition};
-  if (of_all) report_.expected = error;
+Status SpaceProfile::say_error(const KernelErrors& kernels, bool of_all) {
+  // Rows that came since the last fit make it out of date.
+  if (models_timed_) update_composition(session_, table_, events_);
+  OPLAT_TRY(selection, select_rows(table_, rows_of(session_)));
+  const auto expected = [&](double of_kernels, Kind kind) {
+    const double composition = error_of_composition(selection, kind);
+    return report::ExpectedError{std::hypot(of_kernels, composition), of_kernels, composition};
+  };
+  const report::ExpectedError error = expected(kernels.all, Kind::All);
+  if (of_all) {
+    kernel_errors_ = kernels;
+    report_.expected = error;
+    report_.expected_in_8_bits.reset();
+    report_.expected_of_others.reset();
+    if (kernels.in_8_bits) report_.expected_in_8_bits = expected(*kernels.in_8_bits, Kind::In8Bits);
+    if (kernels.others) report_.expected_of_others = expected(*kernels.others, Kind::Others);
+  }
   events_.note(fmt::format(
       "expected error of models never seen: {:.1f} % ({:.1f} % by kernels, {:.1f} % by their sum), "
       "from {} kernels{}",
-      100 * error.mean, 100 * kernels, 100 * composition, times_.log_ns().size(),
+      100 * error.mean, 100 * error.kernels, 100 * error.composition, times_.log_ns().size(),
       of_all ? "" : ", for some of the families"));
   return {};
 }
@@ -476,7 +551,7 @@ Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
                                                  ? kept
                                                  : std::numeric_limits<double>::infinity()));
       if (timed.interrupted) break;
-      OPLAT_CHECK(say_error(report_.expected->kernels, true));
+      OPLAT_CHECK(say_error(KernelErrors(kernel_errors_), true));
     }
     report_.target_met = meets_target();
     if (report_.target_met) break;

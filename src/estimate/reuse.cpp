@@ -274,15 +274,17 @@ double ReuseCurve::max_distance(double bytes, double other_bytes) const {
   return std::max({along(last), along(earliest.value_or(last)), along(latest.value_or(last))});
 }
 
-double ReuseCurve::left_behind(double reuse_bytes) const {
+double ReuseCurve::left_behind(double reuse_bytes, double row_bytes) const {
   const Ramp all{own ? own->hi_bytes : last.lo_bytes, last.hi_bytes};
-  return std::min(all.gone(reuse_bytes), 1.0);
+  const auto gone = [&](double bytes) { return std::min(all.gone(bytes), 1.0); };
+  return std::max(0.0, gone(reuse_bytes) - gone(row_bytes));
 }
 
-double ReuseCurve::left_behind_sd(double reuse_bytes) const {
-  const double here = left_behind(reuse_bytes);
+double ReuseCurve::left_behind_sd(double reuse_bytes, double row_bytes) const {
+  const double here = left_behind(reuse_bytes, row_bytes);
   const auto change = [&](const std::optional<Ramp>& instead) {
-    return instead ? std::abs(ReuseCurve{own, *instead}.left_behind(reuse_bytes) - here) : 0;
+    return instead ? std::abs(ReuseCurve{own, *instead}.left_behind(reuse_bytes, row_bytes) - here)
+                   : 0;
   };
   // The 90 % interval reaches both ends.
   return std::max(change(earliest), change(latest)) / kSdsToTheEnds;

@@ -40,10 +40,11 @@ struct ReuseCurve {
   [[nodiscard]] double max_distance(double bytes, double other_bytes) const;
   /// Share of the way from where the core's own cache holds nothing to where the last level does
   /// not either, linear in log(reuse_bytes): 0 to 1. Where the own cache is not known, from where
-  /// the last level begins to lose data.
-  [[nodiscard]] double left_behind(double reuse_bytes) const;
+  /// the last level begins to lose data. Of it only what lies beyond `row_bytes`, which is how far
+  /// a row that touches so much has gone by itself; 0 if that is farther.
+  [[nodiscard]] double left_behind(double reuse_bytes, double row_bytes = 0) const;
   /// Its standard deviation by where the ramp may be instead.
-  [[nodiscard]] double left_behind_sd(double reuse_bytes) const;
+  [[nodiscard]] double left_behind_sd(double reuse_bytes, double row_bytes = 0) const;
   friend bool operator==(const ReuseCurve&, const ReuseCurve&) = default;
 };
 

@@ -8,6 +8,13 @@
 
 namespace oplat::predict {
 
+/// What c2 is of.
+enum class CountedResults {
+  All,           ///< all bytes of results (docs/adr/0025)
+  Left,          ///< those that caches lose (docs/adr/0088)
+  LeftBeyondRow  ///< those that caches lose in the model and not in the row (docs/adr/0090)
+};
+
 /// What a model multiplies the coefficients with: one call, executed kernels, bytes of their
 /// results that caches lose (KernelPrediction::evicted_bytes), and the sum of kernel times in ns,
 /// with that of kernels with 8-bit tensors in it.
@@ -18,6 +25,8 @@ struct SumParts {
   double ns = 0;
   double int8_ns = 0;
   double evicted_sd_bytes = 0;  ///< of evicted_bytes, by where caches end
+  double reuse_bytes = 0;       ///< of the model; see Exposure
+  double touched_bytes = 0;     ///< of these kernels; see Exposure
 };
 
 /// Coefficients of latency = c0 + c1 n + c2 * evicted bytes + scale * sum, with a scale of their

@@ -53,9 +53,6 @@ constexpr double kSharedCallSd = 0.4;
 constexpr double kKernelSdNs = 60, kKernelOfThreadsSdNs = 200;
 /// Of each evicted byte (CoefficientPrior).
 constexpr double kEvictedByteSdNs = 0.006;
-/// The same from model to model of one machine, without a fit: three large element-wise kernels in
-/// a row lose nothing, since their rows find operands where the model leaves them.
-constexpr double kEvictedByteOfModelSdNs = 0.008;
 constexpr double kScaleSd = 0.015, kInt8ScaleSd = 0.03;
 /// A call that takes a quarter of an hour is an untrusted table's.
 constexpr double kMaxCallNs = 1e12;
@@ -70,7 +67,7 @@ KernelTimes times_of(const Prediction& prediction) {
   KernelTimes times;
   for (const KernelPrediction& kernel : prediction.kernels)
     times.add(kernel, prediction.composition);
-  if (prediction.composition.counts_all_results)
+  if (prediction.composition.counted == CountedResults::All)
     times.evicted_bytes = prediction.composition.evicted_bytes;
   return times;
 }
@@ -95,8 +92,12 @@ base::Interval reached_by(const Prediction& prediction, double total_ns) {
 
 }  // namespace
 
+Exposure exposure_of(const SumParts& parts, double total_ns) {
+  return {parts.reuse_bytes, std::min(parts.touched_bytes, parts.reuse_bytes), total_ns};
+}
+
 double Composition::sd_log_of(double total_ns, const SumParts& parts) const {
-  const double own = std::hypot(sd_log, moment_sd_log);
+  const double own = std::hypot(sd_log, moments.sd_log_of(exposure_of(parts, total_ns)));
   if (!(total_ns > 0)) return own;
   const double evicted_ns = c2_ns_per_byte * parts.evicted_sd_bytes;
   return std::sqrt(own * own + (covariance.variance_ns2(parts) + evicted_ns * evicted_ns) /
@@ -113,6 +114,7 @@ void KernelTimes::add(const KernelPrediction& kernel, const Composition& composi
   scaled_ns += scale * part;
   floor_ns += scale * count * kernel.floor_ns.value_or(0);
   if (kernel.source == Source::Free) return;
+  touched_bytes += count * kernel.touched_bytes;
   evicted_bytes += count * kernel.evicted_bytes;
   evicted_sd_bytes += count * kernel.evicted_sd_bytes;
 }
@@ -164,10 +166,10 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
     composition.scale = fit.scale;
     composition.scale_int8 = fit.scale_int8;
     composition.fitted = true;
-    composition.counts_all_results = fit.counts_all_results;
+    composition.counted = fit.counted;
     composition.calibration_models = static_cast<std::int64_t>(fit.scores.size());
     composition.sd_log = fit.sd_log;
-    composition.moment_sd_log = fit.moment_sd_log;
+    composition.moments = fit.moments;
     composition.covariance = fit.covariance;
     composition.correlations.measured = fit.measured_correlation;
     composition.scores = fit.scores;
@@ -179,9 +181,7 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
   if (!empty)
     warnings.emplace_back(
         "no campaign measured an empty call; the overhead of a call is assumed to be 0");
-  CoefficientPrior prior = prior_of(selection, empty);
-  if (prior.mean.c2_ns_per_byte > 0)
-    prior.sd[kC2] = std::hypot(prior.sd[kC2], kEvictedByteOfModelSdNs);
+  const CoefficientPrior prior = prior_of(selection, empty);
   composition.c0_ns = prior.mean.c0_ns;
   composition.c2_ns_per_byte = prior.mean.c2_ns_per_byte;
   composition.shared_call = empty && empty->shared;
@@ -308,9 +308,16 @@ Status compose(Prediction& prediction) {
         "quiet",
         base::duration_text(composition.c0_ns)));
   const double scale = times.scaled_ns > 0 ? times.scaled_ns / times.ns : composition.scale;
-  prediction.composition_sd_log = composition.sd_log_of(
-      total, {1, static_cast<double>(composition.n_kernels), composition.evicted_bytes, times.ns,
-              times.int8_ns, times.evicted_sd_bytes});
+  const SumParts parts{1,
+                       static_cast<double>(composition.n_kernels),
+                       composition.evicted_bytes,
+                       times.ns,
+                       times.int8_ns,
+                       times.evicted_sd_bytes,
+                       prediction.reuse_bytes,
+                       times.touched_bytes};
+  prediction.composition_sd_log = composition.sd_log_of(total, parts);
+  prediction.moment_sd_log = composition.moments.sd_log_of(exposure_of(parts, total));
   double spread = total_spread(terms_of(prediction.kernels, total / scale),
                                prediction.composition_sd_log, composition.correlations);
   for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);

@@ -28,6 +28,9 @@ Result<std::optional<KnownCall>> empty_call(const table::Table& table, const Sel
 /// What is known of a composition of these rows before a model is measured. `call`: empty_call().
 CoefficientPrior prior_of(const Selection& selection, const std::optional<KnownCall>& call);
 
+/// Of a sum that takes `total_ns`. What loops execute again and again counts once.
+Exposure exposure_of(const SumParts& parts, double total_ns);
+
 /// A kernel as a part of a sum; of one without a spread it is 0.
 Term term_of_kernel(const KernelPrediction& kernel, double share);
 

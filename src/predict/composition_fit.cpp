@@ -108,6 +108,30 @@ std::map<std::string, std::string> read_groups(const Json& json, Reader& reader)
   return groups;
 }
 
+std::string_view format_of(CountedResults counted) {
+  switch (counted) {
+    case CountedResults::All:
+      return kAllResultsFormat;
+    case CountedResults::Left:
+      return kLeftResultsFormat;
+    case CountedResults::LeftBeyondRow:
+      break;
+  }
+  return kCompositionFormat;
+}
+
+/// What every format has kept since it had moments, and of the others as much as there is.
+MomentSpread read_moments(const Json& json, Reader& reader) {
+  MomentSpread moments;
+  if (json.contains("moment_sd_log"))
+    moments.sd_log = reader.number(json, "moment_sd_log", 0, kMaxSpread);
+  if (json.contains("moment_per_reach"))
+    moments.per_reach = reader.number(json, "moment_per_reach", 0, kMaxSpread);
+  if (const auto ramp = json.find("moment_ramp"); ramp != json.end() && !ramp->is_null())
+    moments.last = reader.ramp(json, "moment_ramp");
+  return moments;
+}
+
 }  // namespace
 
 std::string encode(const CompositionFit& fit) {
@@ -117,7 +141,7 @@ std::string encode(const CompositionFit& fit) {
              {"last", ramp_json(fit.curve->last)},
              {"earliest", optional_json(fit.curve->earliest)},
              {"latest", optional_json(fit.curve->latest)}};
-  const Json json = {{"schema", fit.counts_all_results ? kAllResultsFormat : kCompositionFormat},
+  const Json json = {{"schema", format_of(fit.counted)},
                      {"c0_ns", fit.c0_ns},
                      {"c1_ns", fit.c1_ns},
                      {"c2_ns_per_byte", fit.c2_ns_per_byte},
@@ -125,7 +149,9 @@ std::string encode(const CompositionFit& fit) {
                      {"scale_int8", fit.scale_int8},
                      {"curve", curve},
                      {"sd_log", fit.sd_log},
-                     {"moment_sd_log", fit.moment_sd_log},
+                     {"moment_sd_log", fit.moments.sd_log},
+                     {"moment_per_reach", fit.moments.per_reach},
+                     {"moment_ramp", optional_json(fit.moments.last)},
                      {"covariance", fit.covariance.lower},
                      {"measured_correlation", fit.measured_correlation},
                      {"scores", fit.scores},
@@ -150,16 +176,16 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMaxNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMaxNs, kMaxNs);
-  fit.counts_all_results = steps_back > 0;
-  if (steps_back < 2) fit.groups = read_groups(json, reader);
-  if (steps_back < 3) fit.covariance = read_covariance(json, reader);
-  if (steps_back < 4) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
-  if (steps_back < 6) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
+  if (steps_back > 0) fit.counted = CountedResults::Left;
+  if (steps_back > 1) fit.counted = CountedResults::All;
+  if (steps_back < 3) fit.groups = read_groups(json, reader);
+  if (steps_back < 4) fit.covariance = read_covariance(json, reader);
+  if (steps_back < 5) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
+  if (steps_back < 7) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
   fit.scale_int8 =
-      steps_back < 5 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
+      steps_back < 6 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
   fit.sd_log = reader.number(json, "sd_log", 0, kMaxSpread);
-  if (json.contains("moment_sd_log"))
-    fit.moment_sd_log = reader.number(json, "moment_sd_log", 0, kMaxSpread);
+  fit.moments = read_moments(json, reader);
   fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
   if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {
     fit.curve.emplace();

@@ -13,11 +13,12 @@
 #include "base/result.hpp"
 #include "estimate/reuse.hpp"
 #include "predict/coefficients.hpp"
+#include "predict/moments.hpp"
 #include "predict/spread.hpp"
 
 namespace oplat::predict {
 
-/// latency = c0 + c1 n + c2 * bytes evicted (docs/adr/0088) + scale * sum of the kernels at the
+/// latency = c0 + c1 n + c2 * bytes evicted (docs/adr/0090) + scale * sum of the kernels at the
 /// model's footprint on this curve, those with 8-bit tensors times scale_int8 (docs/adr/0020); see
 /// spread.hpp for the rest.
 struct CompositionFit {
@@ -26,19 +27,19 @@ struct CompositionFit {
   /// what a byte of a result that caches lose takes more than where kernels are measured by
   /// themselves
   double c2_ns_per_byte = 0;
-  /// Whether c2 is of all bytes of results, as in former formats (docs/adr/0025).
-  bool counts_all_results = false;
+  CountedResults counted = CountedResults::LeftBeyondRow;  ///< of a former format, what it counts
   /// of whole models over their kernels, each measured by itself; kMinScale to kMaxScale
   double scale = 1;
   double scale_int8 = 1;  ///< the same of kernels with 8-bit tensors
   std::optional<estimate::ReuseCurve> curve;
   double sd_log = kCompositionSd;
-  /// How far apart blocks of one model are, in the median of the models, as a standard deviation: a
-  /// model that is timed at one moment meets the machine of that moment (docs/adr/0080). 0 in fits
-  /// of earlier versions, and where no model has three blocks.
-  double moment_sd_log = 0;
+  /// How far apart blocks of one model are: who times a model meets the machine of one moment
+  /// (docs/adr/0080, 0090). 0 in fits of earlier versions, and where no model has three blocks.
+  MomentSpread moments;
   /// Of the composition as one moment meets it.
-  [[nodiscard]] double sd_log_of_a_moment() const { return std::hypot(sd_log, moment_sd_log); }
+  [[nodiscard]] double sd_log_of_a_moment(const Exposure& exposure) const {
+    return std::hypot(sd_log, moments.sd_log_of(exposure));
+  }
   /// of the coefficients; 0 in fits of former formats, whose many models left little of it
   CoefficientCovariance covariance = {};
   double measured_correlation = kMeasuredCorrelation;
@@ -56,14 +57,16 @@ inline constexpr double kMinScale = 0.01;
 inline constexpr double kMaxScale = 100;
 
 /// Name of the format in the table's fit record.
-inline constexpr std::string_view kCompositionFormat = "oplat.composition/7";
-/// The last one whose c2 is of all bytes of results; a fit of that kind is written as one of it.
+inline constexpr std::string_view kCompositionFormat = "oplat.composition/8";
+/// The last one whose c2 is of all bytes of results, and the one whose c2 is of those that a model
+/// loses whether or not its rows do; a fit of that kind is written as one of it.
 inline constexpr std::string_view kAllResultsFormat = "oplat.composition/6";
-/// Read too, newest first: as written while c2 was of all bytes of results, before groups were
-/// kept, before coefficients had a covariance, before there was c2, while one scale stood for all
-/// kernels, and before there was a scale.
-inline constexpr std::array<std::string_view, 6> kFormerCompositionFormats = {
-    kAllResultsFormat,     "oplat.composition/5", "oplat.composition/4",
+inline constexpr std::string_view kLeftResultsFormat = "oplat.composition/7";
+/// Read too, newest first: as written while c2 was of all bytes that caches lose, while it was of
+/// all bytes of results, before groups were kept, before coefficients had a covariance, before
+/// there was c2, while one scale stood for all kernels, and before there was a scale.
+inline constexpr std::array<std::string_view, 7> kFormerCompositionFormats = {
+    kLeftResultsFormat,    kAllResultsFormat,     "oplat.composition/5", "oplat.composition/4",
     "oplat.composition/3", "oplat.composition/2", "oplat.composition/1"};
 
 /// JSON text (docs/reference/table-format.md), so that it can be read without this program.

@@ -174,8 +174,7 @@ std::optional<Uncertainty> take_apart(const Prediction& prediction,
   sum.control = prediction.control_sd_log * prediction.control_sd_log;
   // How often bodies run is the composition's, too.
   sum.composition = prediction.composition_sd_log * prediction.composition_sd_log + sum.control;
-  const double moment_sd_log = prediction.composition.moment_sd_log;
-  sum.moments = moment_sd_log * moment_sd_log;
+  sum.moments = prediction.moment_sd_log * prediction.moment_sd_log;
   for (const Mismatch& mismatch : prediction.mismatch)
     sum.mismatch += mismatch.sd_log * mismatch.sd_log;
 

@@ -110,6 +110,8 @@ struct FitCandidate {
   std::vector<KernelSum> sums;
   double half_width = 0;
   double load_sd = 0;  ///< of its time, since it was measured on a busy machine; 0: it was not
+  /// What the model touches is the same under every curve.
+  [[nodiscard]] Exposure exposure(double ns) const { return exposure_of(sums.front().parts, ns); }
   /// The row, as the fit takes it.
   [[nodiscard]] MeasuredTime time() const {
     const double own = half_width / base::two_sided_normal_quantile(0.95);
@@ -126,6 +128,7 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels) {
     if (kernel.source == estimate::Source::Free) continue;
     sum.parts.kernels += static_cast<double>(kernel.count);
     sum.parts.evicted_bytes += static_cast<double>(kernel.count) * kernel.evicted_bytes;
+    sum.parts.touched_bytes += static_cast<double>(kernel.count) * kernel.touched_bytes;
   }
   // With a total of 1 the shares are times.
   std::vector<Term> others;
@@ -187,8 +190,8 @@ class Fitting {
   [[nodiscard]] CompositionFit calibrated(const Fitted& fitted,
                                           const std::vector<const FitCandidate*>& models,
                                           const std::set<std::string>& out) const;
-  /// CompositionFit::moment_sd_log.
-  static double moment_sd_log(const std::vector<const FitCandidate*>& models);
+  /// CompositionFit::moments.
+  [[nodiscard]] MomentSpread moments(const std::vector<const FitCandidate*>& models) const;
   [[nodiscard]] std::vector<ErrorTerm> errors_left_out(
       const std::vector<const FitCandidate*>& models, const std::set<std::string>& already) const;
   /// What is known without a fold.
@@ -232,6 +235,7 @@ Status Fitting::add_sums(FitCandidate& candidate) {
       return {};
     }
     candidate.sums.push_back(sum_of(kernels));
+    candidate.sums.back().parts.reuse_bytes = reuse;
   }
   return {};
 }
@@ -436,7 +440,7 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   fit.covariance = fitted.best().covariance;
   fit.curve = curve_of(fitted);
   fit.sd_log = spread.sd_log;
-  fit.moment_sd_log = moment_sd_log(models);
+  fit.moments = moments(models);
   fit.measured_correlation = spread.measured_correlation;
   for (const ErrorTerm& error : errors) {
     // The score of a model that is hardly known says how well it was measured.
@@ -447,20 +451,20 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   // Without a model that was predicted, nothing is known better than without a fit.
   if (fit.scores.empty()) {
     fit.sd_log = std::max(fit.sd_log, kCompositionSd);
-    fit.moment_sd_log = 0;  // that spread has a machine's moments in it
+    fit.moments = {};  // that spread has a machine's moments in it
   }
   std::sort(fit.scores.begin(), fit.scores.end());
   return fit;
 }
 
-double Fitting::moment_sd_log(const std::vector<const FitCandidate*>& models) {
-  std::vector<double> spreads;
+MomentSpread Fitting::moments(const std::vector<const FitCandidate*>& models) const {
+  std::vector<ModelMoments> seen;
   for (const FitCandidate* model : models) {
     const table::Timing& timing = model->measured;
     if (timing.blocks >= kMinBlocksOfAMoment && std::isfinite(timing.sd_log))
-      spreads.push_back(std::clamp(timing.sd_log, 0.0, kMaxSpread));
+      seen.push_back({timing.sd_log, timing.blocks, model->exposure(timing.median_ns)});
   }
-  return base::median(spreads).value_or(0);
+  return fit_moments(seen, start_ ? std::optional(start_->last) : std::nullopt);
 }
 
 std::set<std::string> Fitting::groups_of(std::size_t fold) const {
@@ -487,8 +491,9 @@ Result<LeftOutModel> Fitting::left_out(const FitCandidate& model, const Without&
   left.group = model.group_name;
   left.measured = model.measured;
   left.predicted_ns = model.measured.median_ns / std::exp(error.log_error);
-  left.sd_log =
-      std::sqrt(error.variance(composition.measured_correlation, composition.sd_log_of_a_moment()));
+  left.moment_sd_log = composition.moments.sd_log_of(model.exposure(left.predicted_ns));
+  left.sd_log = std::sqrt(error.variance(composition.measured_correlation,
+                                         std::hypot(composition.sd_log, left.moment_sd_log)));
   const Calibration calibration{static_cast<std::int64_t>(composition.scores.size()),
                                 composition.scores};
   OPLAT_TRY(bounds, interval(left.predicted_ns, left.sd_log, request_.level, calibration));

@@ -38,8 +38,9 @@ struct LeftOutModel {
   table::Timing measured;
   double predicted_ns = 0;
   double sd_log = 0;
-  base::Interval interval;  ///< calibrated on other groups alone
-  double unfitted_ns = 0;   ///< what the table without a fit predicts
+  double moment_sd_log = 0;  ///< in it: how far apart moments of the machine are for this model
+  base::Interval interval;   ///< calibrated on other groups alone
+  double unfitted_ns = 0;    ///< what the table without a fit predicts
   /// false: of a single block, or wider than the request accepts: it only is predicted
   bool calibrates = true;
 };

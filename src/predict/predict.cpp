@@ -259,13 +259,12 @@ Result<MissingPolicy> parse_missing_policy(std::string_view text) {
 /// Of a kernel's results, what stays in the caches of its core until the next kernel reads it
 /// (docs/adr/0088).
 constexpr double kKeptResultBytes = 128.0 * 1024;
-/// Of the results of one kernel: an exabyte, which no machine has. An untrusted key may say more.
-constexpr double kMaxResultBytes = 1e18;
+/// Of what one kernel touches: an exabyte, which no machine has. An untrusted key may say more.
+constexpr double kMaxKernelBytes = 1e18;
 
-/// Shares of the bytes beyond `kept_bytes` that caches lose.
+/// Shares of bytes that caches lose, and its standard deviation.
 struct LeftBehind {
   double share = 0, sd = 0;
-  double kept_bytes = kKeptResultBytes;
 };
 /// Where nobody knows the caches.
 constexpr LeftBehind kUnknownLeftBehind{0.5, 0.3};
@@ -275,7 +274,10 @@ struct KeyFacts {
   bool view = false;
   std::optional<ir::ValueCaveat> caveat;
   double value_cost_sd = 0;
-  double result_bytes = 0;  ///< 0 of a view, which writes nothing
+  // 0 of a view, which moves nothing.
+  double result_bytes = 0;
+  double touched_bytes = 0;  ///< constant operands and results
+  double row_bytes = 0;      ///< these and the other operands: what a row touches between two calls
 };
 
 /// What a fit would add.
@@ -412,21 +414,42 @@ struct Predictor::Impl {
     if (facts.size() >= kMaxFacts) facts.clear();
     KeyFacts found{ir::names_view(key, *rows.catalogue), ir::value_caveat(key),
                    ir::value_cost_sd(key)};
-    if (!found.view) found.result_bytes = result_bytes_of(key);
+    if (!found.view) set_bytes(key, found);
     return facts.emplace(std::string(key), std::move(found)).first->second;
   }
 
-  [[nodiscard]] double result_bytes_of(std::string_view key) const {
+  void set_bytes(std::string_view key, KeyFacts& facts_of_key) const {
     const auto parsed = ir::parse(key);
-    const double bytes = parsed ? ir::work(*parsed, *rows.catalogue).bytes_out : 0;
-    return bytes > 0 ? std::min(bytes, kMaxResultBytes) : 0;  // 0 times infinity has no value
+    if (!parsed) return;
+    // 0 times infinity has no value.
+    const auto finite = [](double bytes) {
+      return bytes > 0 ? std::min(bytes, kMaxKernelBytes) : 0;
+    };
+    const ir::Work work = ir::work(*parsed, *rows.catalogue);
+    facts_of_key.result_bytes = finite(work.bytes_out);
+    facts_of_key.touched_bytes = finite(work.bytes_weights + work.bytes_out);
+    facts_of_key.row_bytes = finite(work.bytes());
   }
 
-  [[nodiscard]] LeftBehind left_behind(std::optional<double> reuse_bytes) const {
-    if (selection.fit && selection.fit->counts_all_results) return {1, 0, 0};
-    if (!reuse_bytes) return {};
-    if (!rows.curve) return kUnknownLeftBehind;
-    return {rows.curve->left_behind(*reuse_bytes), rows.curve->left_behind_sd(*reuse_bytes)};
+  /// Sets what caches lose of the results of one execution (docs/adr/0090).
+  void set_evicted(const KeyFacts& facts_of_key, std::optional<double> reuse_bytes,
+                   KernelPrediction& kernel) const {
+    const CountedResults counted =
+        selection.fit ? selection.fit->counted : CountedResults::LeftBeyondRow;
+    if (counted == CountedResults::All) {
+      kernel.evicted_bytes = facts_of_key.result_bytes;
+      return;
+    }
+    const double large = facts_of_key.result_bytes - kKeptResultBytes;
+    if (!(large > 0) || !reuse_bytes) return;
+    LeftBehind left = kUnknownLeftBehind;
+    if (rows.curve) {
+      const double row = counted == CountedResults::Left ? 0 : facts_of_key.row_bytes;
+      left = {rows.curve->left_behind(*reuse_bytes, row),
+              rows.curve->left_behind_sd(*reuse_bytes, row)};
+    }
+    kernel.evicted_bytes = left.share * large;
+    kernel.evicted_sd_bytes = left.sd * large;
   }
 };
 
@@ -530,7 +553,6 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
     }
     hint = impl_->hint->text;
   }
-  const LeftBehind left_behind = impl_->left_behind(reuse_bytes);
   std::vector<KernelPrediction> predictions;
   predictions.reserve(kernels.size());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -540,10 +562,8 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
     one.key = kernel.key;
     one.count = kernel.count;
     one.inserted_by_runtime = kernel.inserted_by_runtime;
-    const double large_bytes =
-        std::max(0.0, facts[distinct.of[i]].result_bytes - left_behind.kept_bytes);
-    one.evicted_bytes = left_behind.share * large_bytes;
-    one.evicted_sd_bytes = left_behind.sd * large_bytes;
+    one.touched_bytes = facts[distinct.of[i]].touched_bytes;
+    impl_->set_evicted(facts[distinct.of[i]], reuse_bytes, one);
     const auto& answer = answers[distinct.of[i]];
     if (answer) {
       one.latency_ns = answer->median_ns;
@@ -613,7 +633,7 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
             estimate(plan.kernels, prediction.reuse_bytes, options.missing, options.explain));
   prediction.kernels = std::move(kernels);
   prediction.composition = impl_->composition;
-  if (prediction.composition.counts_all_results)
+  if (prediction.composition.counted == CountedResults::All)
     prediction.composition.evicted_bytes = plan.activation_bytes;
   if (is_any_under_load(prediction)) {
     OPLAT_TRY(load_sd, impl_->sd_of_load());

@@ -19,6 +19,7 @@
 #include "estimate/learned.hpp"
 #include "ir/int8.hpp"
 #include "predict/coefficients.hpp"
+#include "predict/moments.hpp"
 #include "predict/row_selection.hpp"
 #include "predict/spread.hpp"
 #include "table/table.hpp"
@@ -64,10 +65,11 @@ struct KernelPrediction {
   double common_sd_log = 0;  ///< in sd_log: what all kernels miss together; see Estimate
   bool has_caveat = false;   ///< in sd_log: what values decide that no key says; ir::value_caveat()
   /// Of one execution: what its results have beyond the bytes that stay near a core, as far as
-  /// caches lose them before their memory is written again (docs/adr/0088), and its standard
-  /// deviation by where caches end, one for all kernels. Under a fit of before that, all bytes of
-  /// its results.
+  /// caches lose them before their memory is written again, and did not in its row (docs/adr/0090),
+  /// and its standard deviation by where caches end, one for all kernels. Under a fit of before
+  /// that, what it counts (CountedResults).
   double evicted_bytes = 0, evicted_sd_bytes = 0;
+  double touched_bytes = 0;  ///< of one execution: its constant operands and results
 };
 
 struct Composition;
@@ -79,6 +81,7 @@ struct KernelTimes {
   double scaled_ns = 0;  ///< the same, each with its scale
   double floor_ns = 0;   ///< what scaled_ns is at least, as far as kernels have a floor
   double evicted_bytes = 0, evicted_sd_bytes = 0;  ///< of all that are executed
+  double touched_bytes = 0;                        ///< likewise
   void add(const KernelPrediction& kernel, const Composition& composition);
 };
 
@@ -89,15 +92,15 @@ struct Composition {
   double c1_ns = 0;
   double c2_ns_per_byte = 0;
   double scale = 1;
-  double scale_int8 = 1;            ///< of kernels with 8-bit tensors
-  std::int64_t n_kernels = 0;       ///< executions per run, free ones left out
-  double evicted_bytes = 0;         ///< likewise; see KernelPrediction
-  bool counts_all_results = false;  ///< see CompositionFit: those are the plan's activation_bytes
+  double scale_int8 = 1;       ///< of kernels with 8-bit tensors
+  std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
+  double evicted_bytes = 0;    ///< likewise; see KernelPrediction
+  CountedResults counted = CountedResults::LeftBeyondRow;  ///< of all: the plan's activation_bytes
   bool fitted = false;
   bool left_out = false;  ///< not fitted because the only model measured is the one predicted
   std::int64_t calibration_models = 0;
   double sd_log = kCompositionSd;         ///< see also sd_log_of()
-  double moment_sd_log = 0;               ///< see CompositionFit
+  MomentSpread moments = {};              ///< see CompositionFit
   CoefficientCovariance covariance = {};  ///< of the coefficients, as far as they are unsure
   Correlations correlations;
   std::vector<double> scores;  ///< of the calibration models; see CompositionFit
@@ -167,6 +170,7 @@ struct Prediction {
   /// which branches are taken, and of what steps cost besides their kernels.
   double control_sd_log = 0;
   double composition_sd_log = kCompositionSd;  ///< likewise: Composition::sd_log_of() this model
+  double moment_sd_log = 0;                    ///< in it: how far apart this model's moments are
   std::vector<std::string> warnings;
   std::filesystem::path table_path;
   int schema_version = 0;

@@ -31,6 +31,7 @@ Json model_json(const predict::LeftOutModel& model) {
           {"measured_ci_ns", {model.measured.ci_low_ns, model.measured.ci_high_ns}},
           {"predicted_ns", model.predicted_ns},
           {"sd_log", model.sd_log},
+          {"moment_sd_log", model.moment_sd_log},
           {"interval_ns", {model.interval.low, model.interval.high}},
           {"signed_error", model.predicted_ns / model.measured.median_ns - 1},
           {"inside_interval", model.interval.low <= model.measured.median_ns &&
@@ -65,7 +66,9 @@ void add_composition(const FitReport& report, Json& document) {
                              {"scale", fit.scale},
                              {"scale_int8", fit.scale_int8},
                              {"sd_log", fit.sd_log},
-                             {"moment_sd_log", fit.moment_sd_log},
+                             {"moment_sd_log", fit.moments.sd_log},
+                             {"moment_per_reach", fit.moments.per_reach},
+                             {"moment_ramp", ramp_json(fit.moments.last)},
                              {"measured_correlation", fit.measured_correlation}};
   const auto unsure = [&](predict::Unknown one) {
     return std::sqrt(std::max(0.0, fit.covariance.at(one, one)));

@@ -103,11 +103,19 @@ std::string space_text(const SpaceSummary& space) {
         "by their sum)",
         100 * space.expected->mean, 100 * space.expected->kernels,
         100 * space.expected->composition);
+  if (space.expected_in_8_bits && space.expected_of_others)
+    text += fmt::format("; {:.1f} % of those in 8 bits, {:.1f} % of others",
+                        100 * space.expected_in_8_bits->mean, 100 * space.expected_of_others->mean);
   if (space.target)
     text += fmt::format("; the target of {:.3g} % is {}", 100 * *space.target,
                         space.target_met ? "met" : "not met");
   if (!space.expected) text += "\nexpected error of models never seen: too little is known";
   return text;
+}
+
+Json error_json(const std::optional<ExpectedError>& error) {
+  if (!error) return nullptr;
+  return {{"mean", error->mean}, {"kernels", error->kernels}, {"composition", error->composition}};
 }
 
 Json space_json(const SpaceSummary& space) {
@@ -117,14 +125,12 @@ Json space_json(const SpaceSummary& space) {
                {"candidates", space.candidates},
                {"measured", space.measured},
                {"rounds", space.rounds},
-               {"expected_error", nullptr},
+               {"expected_error", error_json(space.expected)},
+               {"expected_error_in_8_bits", error_json(space.expected_in_8_bits)},
+               {"expected_error_of_others", error_json(space.expected_of_others)},
                {"target_error", nullptr},
                {"target_met", space.target_met}};
   if (space.target) json["target_error"] = *space.target;
-  if (space.expected)
-    json["expected_error"] = {{"mean", space.expected->mean},
-                              {"kernels", space.expected->kernels},
-                              {"composition", space.expected->composition}};
   return json;
 }
 

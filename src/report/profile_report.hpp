@@ -28,6 +28,9 @@ struct SpaceSummary {
   std::int64_t measured = 0;    ///< candidates with a time
   std::int64_t rounds = 0;
   std::optional<ExpectedError> expected = {};  ///< nothing: too little is known for an estimate
+  /// Of models with and without kernels in 8 bits; std::nullopt where its networks are all alike in
+  /// that or too few.
+  std::optional<ExpectedError> expected_in_8_bits = {}, expected_of_others = {};
   std::optional<double> target = {};
   bool target_met = false;
 };

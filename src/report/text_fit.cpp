@@ -41,6 +41,20 @@ void print_load(std::int64_t under_load, std::string_view of_what, std::ostream&
 
 std::string_view sign_text(double value) { return value < 0 ? "-" : "+"; }
 
+/// How far apart a machine's moments are: from the model that feels them least to the one that
+/// feels them most.
+void print_moments(const predict::FitResult& result, std::ostream& out) {
+  if (!(result.fit.moments.sd_log > 0)) return;
+  std::string sds = share_text(result.fit.moments.sd_log);
+  if (result.fit.moments.per_reach > 0 && !result.left_out.empty()) {
+    const auto of_moments = [](const predict::LeftOutModel& model) { return model.moment_sd_log; };
+    sds += " to " + share_text(std::ranges::max(result.left_out, {}, of_moments).moment_sd_log);
+    sds += ", by how far it feels the last level,";
+  }
+  out << fmt::format("one model differs by {} from moment to moment, and intervals include that\n",
+                     sds);
+}
+
 void print_composition(const CompositionReport& composition, double level, std::ostream& out) {
   const predict::CompositionFit& fit = composition.result.fit;
   out << fmt::format(
@@ -61,10 +75,7 @@ void print_composition(const CompositionReport& composition, double level, std::
       "standard deviations of these: {}, {}, {}, {:.3f}\n",
       base::duration_text(unsure(predict::kC0)), base::duration_text(unsure(predict::kC1)),
       base::duration_text(unsure(predict::kC2) * kBytesPerMib), unsure(predict::kScale));
-  if (fit.moment_sd_log > 0)
-    out << fmt::format(
-        "one model differs by {} from moment to moment, and intervals include that\n",
-        share_text(fit.moment_sd_log));
+  print_moments(composition.result, out);
   print_load(composition.result.under_load, "whole models", out);
   if (fit.curve) {
     out << fmt::format("weights leave {}the last-level cache at a footprint of {}\n",

@@ -412,9 +412,9 @@ std::vector<std::string> remedy_lines(const PredictionReport& report, const Opti
   // No model mends how far apart the moments of a machine are.
   if (uncertainty.moments > kMuch)
     lines.push_back(fmt::format(
-        "a narrower interval needs a machine that nobody shares: the same network took {:.1f} % "
+        "a narrower interval needs a machine that nobody shares: such a network takes {:.1f} % "
         "more or less from moment to moment",
-        100 * p.composition.moment_sd_log));
+        100 * p.moment_sd_log));
   if (uncertainty.composition - uncertainty.moments - uncertainty.control > kMuch &&
       options.measures_here)
     lines.push_back(fmt::format("a narrower interval needs {}whole models: {}",

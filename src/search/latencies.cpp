@@ -161,8 +161,9 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
     terms.push_back(predict::term_of_kernel(timed.kernels[i], part * scale / ns));
   double spread = predict::total_spread(
       terms,
-      composition.sd_log_of(ns, {fixed_ns > 0 ? 1.0 : 0.0, executed, times.evicted_bytes, times.ns,
-                                 times.int8_ns, times.evicted_sd_bytes}),
+      composition.sd_log_of(
+          ns, {fixed_ns > 0 ? 1.0 : 0.0, executed, times.evicted_bytes, times.ns, times.int8_ns,
+               times.evicted_sd_bytes, timed.reuse_bytes, times.touched_bytes}),
       composition.correlations);
   for (const predict::Mismatch& one : space.mismatch) spread = std::hypot(spread, one.sd_log);
   const predict::Calibration calibration{composition.calibration_models, composition.scores,

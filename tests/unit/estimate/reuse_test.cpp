@@ -180,6 +180,13 @@ TEST(ReuseCurve, WhatIsLeftBehindRisesFromTheEndOfTheOwnCacheToThatOfTheLastLeve
   moving.latest = Ramp{16 * kMebibyte, 128 * kMebibyte};
   EXPECT_NEAR(moving.left_behind_sd(8 * kMebibyte), 0.5 / 1.6448536, 1e-6);
   EXPECT_EQ(moving.left_behind_sd(128 * kMebibyte), 0);
+  // A row that touches 4 MiB by itself has gone a quarter of the way, one of 16 MiB all of it.
+  EXPECT_NEAR(curve.left_behind(8 * kMebibyte, 4 * kMebibyte), 0.25, 1e-12);
+  EXPECT_EQ(curve.left_behind(8 * kMebibyte, kMebibyte), curve.left_behind(8 * kMebibyte));
+  EXPECT_EQ(curve.left_behind(8 * kMebibyte, 16 * kMebibyte), 0);
+  // At the earliest both are gone, at the latest the row has gone a sixth of the way and the model
+  // a third.
+  EXPECT_NEAR(moving.left_behind_sd(8 * kMebibyte, 4 * kMebibyte), 1.0 / 4 / 1.6448536, 1e-6);
   // Without a core's own cache only the last level is known.
   EXPECT_EQ((ReuseCurve{std::nullopt, curve.last}.left_behind(16 * kMebibyte)), 0);
   // A record of a fit may hold any ramps.

@@ -285,7 +285,7 @@ TEST(CompositionRecord, SurvivesItsText) {
   fit.covariance.at(kScale, kScale) = fit.covariance.at(kScaleInt8, kScaleInt8) = 4e-4;
   fit.covariance.at(kScaleInt8, kScale) = -1e-4;
   fit.sd_log = 0.021;
-  fit.moment_sd_log = 0.0625;
+  fit.moments = {0.0625, 0.125, estimate::Ramp{8e6, 3e7, 0.25}};
   fit.measured_correlation = 0.2;
   fit.scores = {0.1, 0.9, 1.7};
   fit.groups = {{"a.onnx", "small"}, {"b \"quoted\".onnx", "large"}};
@@ -293,16 +293,27 @@ TEST(CompositionRecord, SurvivesItsText) {
   fit.curve->own.reset();
   EXPECT_EQ(must(decode_composition(encode(fit))), fit);
   fit.curve.reset();
+  fit.moments.last.reset();
   EXPECT_EQ(must(decode_composition(encode(fit))), fit);
 }
 
-TEST(CompositionRecord, OneOfTheTimeWhenAllBytesOfResultsCountedSaysSo) {
-  const CompositionFit fit = must(decode_composition(
-      R"({"schema":"oplat.composition/6","c0_ns":1,"c1_ns":2,"c2_ns_per_byte":0.5,"scale":1.5,"scale_int8":1.25,"curve":null,"sd_log":0.04,"covariance":[4,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"measured_correlation":0.3,"scores":[],"groups":{"a":"b"}})"));
-  EXPECT_TRUE(fit.counts_all_results);
-  EXPECT_THAT(fit.groups, ::testing::SizeIs(1));
-  EXPECT_EQ(must(decode_composition(encode(fit))), fit) << "not as one of another meaning";
-  EXPECT_FALSE(must(decode_composition(encode(CompositionFit()))).counts_all_results);
+TEST(CompositionRecord, OneThatCountsOtherBytesOfResultsSaysSo) {
+  const auto of_format = [](int format) {
+    return fmt::format(
+        R"({{"schema":"oplat.composition/{}","c0_ns":1,"c1_ns":2,"c2_ns_per_byte":0.5,"scale":1.5,"scale_int8":1.25,"curve":null,"sd_log":0.04,"moment_sd_log":0.02,"covariance":[4,0,0,0,0,0,0,0,0,0,0,0,0,0,0],"measured_correlation":0.3,"scores":[],"groups":{{"a":"b"}}}})",
+        format);
+  };
+  for (const auto& [format, counted] :
+       {std::pair(6, CountedResults::All), std::pair(7, CountedResults::Left),
+        std::pair(8, CountedResults::LeftBeyondRow)}) {
+    const CompositionFit fit = must(decode_composition(of_format(format)));
+    EXPECT_EQ(fit.counted, counted);
+    EXPECT_EQ(fit.moments, (MomentSpread{0.02})) << "what it says of all models";
+    EXPECT_THAT(fit.groups, ::testing::SizeIs(1));
+    EXPECT_EQ(must(decode_composition(encode(fit))), fit) << "not as one of another meaning";
+  }
+  EXPECT_EQ(must(decode_composition(encode(CompositionFit()))).counted,
+            CountedResults::LeftBeyondRow);
 }
 
 TEST(CompositionRecord, OneOfTheTimeBeforeScaleIsRead) {
@@ -490,18 +501,18 @@ TEST_F(FitTest, MomentsOfTheMachineWidenIntervals) {
   };
   for (int i = 0; i < 24; ++i) model(fmt::format("net{:02}.onnx", i), 5 + 3 * i);
   const FitResult steady = must(fit());
-  EXPECT_DOUBLE_EQ(steady.fit.moment_sd_log, 0.01);
+  EXPECT_DOUBLE_EQ(steady.fit.moments.sd_log, 0.01);
   // One in three, that one alone was disturbed: the median stays.
   for (int i = 0; i < 24; i += 3)
     model(fmt::format("net{:02}.onnx", i), 5 + 3 * i, 1, 0.002, false, 0, "", 0.2);
-  EXPECT_DOUBLE_EQ(must(fit()).fit.moment_sd_log, 0.01);
+  EXPECT_DOUBLE_EQ(must(fit()).fit.moments.sd_log, 0.01);
   for (int i = 0; i < 24; ++i)
     model(fmt::format("net{:02}.onnx", i), 5 + 3 * i, 1, 0.002, false, 0, "", 0.05);
   const FitResult moved = must(fit());
-  EXPECT_DOUBLE_EQ(moved.fit.moment_sd_log, 0.05);
+  EXPECT_DOUBLE_EQ(moved.fit.moments.sd_log, 0.05);
   // What is said of a model that is left out rests on the others.
   model("net00.onnx", 5, 1, 0.002, false, 0, "", 1e300);
-  EXPECT_DOUBLE_EQ(must(fit()).fit.moment_sd_log, 0.05);
+  EXPECT_DOUBLE_EQ(must(fit()).fit.moments.sd_log, 0.05);
   EXPECT_EQ(moved.fit.sd_log, steady.fit.sd_log) << "their medians are what they were";
   EXPECT_GT(half_width(moved), 3 * half_width(steady));
 }
@@ -610,9 +621,8 @@ TEST_F(FitTest, GroupsOfAFormerFormatAreKept) {
   FitRequest request;
   request.groups = {{"net0.onnx", "twins"}, {"net1.onnx", "twins"}};
   std::string former = encode(must(fit(request)).fit);
-  former.replace(former.find("composition/7"), 13, "composition/6");
-  must(small_.table().put_fit(device_, setting_,
-                              {std::string(kFormerCompositionFormats.front()), 0, former}));
+  former.replace(former.find(kCompositionFormat), kCompositionFormat.size(), kAllResultsFormat);
+  must(small_.table().put_fit(device_, setting_, {std::string(kAllResultsFormat), 0, former}));
   const auto selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
   EXPECT_EQ(must(kept_groups(small_.table(), selection)), request.groups);
 }
@@ -859,7 +869,7 @@ TEST_F(FitTest, ModelsThatAreHardlyKnownMakeNoIntervalNarrow) {
   const CompositionFit fitted = must(fit()).fit;
   EXPECT_THAT(fitted.scores, IsEmpty());
   EXPECT_GE(fitted.sd_log, kCompositionSd);
-  EXPECT_EQ(fitted.moment_sd_log, 0) << "that spread has a machine's moments in it";
+  EXPECT_EQ(fitted.moments.sd_log, 0) << "that spread has a machine's moments in it";
 }
 
 TEST_F(FitTest, TimesOutOfAllProportionAreLeftAside) {
@@ -872,8 +882,9 @@ TEST_F(FitTest, TimesOutOfAllProportionAreLeftAside) {
   EXPECT_EQ(must(decode_composition(encode(result.fit))), result.fit);
   // So are bytes that caches lose, and counts of kernels that take no time.
   table::Plan plan = must(small_.table().find_plan("plan of net0.onnx")).value();
-  plan.kernels.front().key = "Relu/14{}(f32[1000000000000,1000])->(f32[1000000000000,1000])";
-  small_.row(device_, setting_, plan.kernels.front().key, std::nullopt, timing(kShort, 0.005));
+  plan.kernels.front().key = "Relu/14{}(f32[1,100000])->(f32[1,100000])";
+  plan.kernels.front().count = 1'000'000'000;
+  small_.row(device_, setting_, plan.kernels.front().key, std::nullopt, timing(1e-6, 0.005));
   plan.weight_bytes = 1e12;
   must(small_.table().put_plan(plan));
   const FitResult fewer = must(fit());
@@ -928,7 +939,7 @@ TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   ASSERT_TRUE(selection.fit);
   EXPECT_DOUBLE_EQ(*must(predict(small_.table(), selection, plan, {})).latency_ns,
                    700 + 3 * (2 + kShort));
-  // A new one goes before it, and knows of bytes that caches lose.
+  // A new one goes before it, and knows of bytes that caches lose beyond the row's own 800 KB.
   CompositionFit scaled;
   scaled.c0_ns = 700;
   scaled.scale = 1.5;
@@ -944,12 +955,19 @@ TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   };
   must(small_.table().put_fit(device_, setting_,
                               {std::string(kCompositionFormat), 0, encode(scaled)}));
-  EXPECT_NEAR(predicted(), 700 + 0.5 * 0.5 * 3 * (400000 - 131072) + 3 * 1.5 * kShort, 1e-6);
-  // One of the time between counted the plan's own bytes.
-  std::string between = encode(scaled);
-  between.replace(between.find("composition/7"), 13, "composition/6");
-  must(small_.table().put_fit(device_, setting_,
-                              {std::string(kCompositionFormat), 0, std::move(between)}));
+  const auto of_share = [](double share) {
+    return 700 + 0.5 * share * 3 * (400000 - 131072) + 3 * 1.5 * kShort;
+  };
+  EXPECT_NEAR(predicted(), of_share(0.5 - std::log(8.0) / std::log(100.0)), 1e-6);
+  // Those of the time between counted what the model loses, and the plan's own bytes.
+  const auto put = [&](CountedResults counted) {
+    scaled.counted = counted;
+    must(small_.table().put_fit(device_, setting_,
+                                {std::string(kCompositionFormat), 0, encode(scaled)}));
+  };
+  put(CountedResults::Left);
+  EXPECT_NEAR(predicted(), of_share(0.5), 1e-6);
+  put(CountedResults::All);
   plan.activation_bytes = 123456;
   EXPECT_NEAR(predicted(), 700 + 0.5 * 123456 + 3 * 1.5 * kShort, 1e-6);
 }

@@ -149,7 +149,7 @@ TEST(Text, AFitIsAdvisedWhereTheCompositionIsMuchOfTheVariance) {
   EXPECT_THAT(rendered("text", p), HasSubstr("a narrower interval needs more whole models"));
   // What one moment of a machine differs by from another no further model mends.
   const auto alone = p;
-  p.composition.moment_sd_log = p.composition_sd_log;
+  p.moment_sd_log = p.composition_sd_log;
   const std::string of_moments = rendered("text", p);
   EXPECT_THAT(of_moments, HasSubstr("a narrower interval needs a machine that nobody shares"));
   EXPECT_THAT(of_moments, Not(HasSubstr("more whole models")));
