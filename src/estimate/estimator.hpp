@@ -29,6 +29,7 @@ struct Sample {
   bool never_quiet = false;  ///< table::kNeverQuiet
   /// Of a hot row: the state that the bytes of the kernel itself make of its weights.
   std::size_t state_of_its_own = 0;
+  double cycle_ns = 0;  ///< from one use of a weight to the next while the row was measured
 };
 
 /// One question. What it points at must outlive the call.
@@ -38,6 +39,7 @@ struct Query {
       reuse_bytes;  ///< the model's footprint in bytes; nothing: not known, taken as hot
   bool explain =
       true;  ///< whether Estimate::why is wanted: its sentence costs more than the number
+  double foreign_bytes = 0;  ///< what others bring into the last level during a run of the model
 };
 
 /// A way to answer. Thread-safe: estimate() changes nothing that a caller can see. What learns from

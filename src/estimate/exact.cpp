@@ -18,6 +18,7 @@
 #include "base/hash.hpp"
 #include "base/stats.hpp"
 #include "base/units.hpp"
+#include "estimate/foreign.hpp"
 #include "estimate/learned/states.hpp"
 #include "estimate/load_spread.hpp"
 #include "estimate/row_spread.hpp"
@@ -51,7 +52,11 @@ struct Usable {
   bool under_load = false;
   bool never_quiet = false;
   std::optional<base::Interval> in_model_ns = std::nullopt;
+  double cycle_ns = 0;  ///< see Sample
 };
+
+/// Copies of a kernel that a row may say it was measured with.
+constexpr std::int64_t kMostCopies = 1'000;
 
 /// How unsure the row's median is: its confidence interval, where the row has one. The spread of
 /// single blocks (Timing::sd_log) is how much the machine varied, which more blocks average out.
@@ -71,6 +76,8 @@ std::optional<Usable> usable(const table::StoredRow& stored) {
     return std::nullopt;
   Usable row{stored.id, stored.row.reuse_bytes, timing->median_ns};
   row.in_model_ns = table::in_model_ns(stored.row.method);
+  const auto copies = std::clamp<std::int64_t>(stored.row.method.copies, 1, kMostCopies);
+  row.cycle_ns = row.median_ns * static_cast<double>(copies);
   row.under_load = stored.row.method.has(table::kUnderLoad);
   if (row.reuse_bytes && !std::isfinite(*row.reuse_bytes)) row.reuse_bytes.reset();
   row.sd_log = sd_of_median(*timing);
@@ -188,11 +195,12 @@ void widen_for_lone_state(const Known& known, const std::optional<ReuseCurve>& c
 }
 
 Estimate from_states(const Known& known, const std::optional<ReuseCurve>& curve,
-                     std::optional<double> reuse_bytes, bool explain) {
+                     const Query& query) {
   const std::vector<Usable>& rows = known.states;
+  const bool explain = query.explain;
   // Nobody said how large the model is: one use right after the other.
-  const double wanted = reuse_bytes.value_or(0);
-  const StateAnswer state = at_reuse(known.points, curve, wanted);
+  const double wanted = query.reuse_bytes.value_or(0);
+  const StateAnswer state = at_reuse(known.points, curve, wanted, query.foreign_bytes);
   Estimate answer{state.median_ns, state.sd_log, "measured", Source::Measured, "exact", {}};
   answer.common_sd_log = state.common_sd_log;
   const Usable& below = rows[state.below];
@@ -208,7 +216,7 @@ Estimate from_states(const Known& known, const std::optional<ReuseCurve>& curve,
   }
   if (explain) answer.why = fmt::format("row {}", below.id);
   if (rows.size() == 1) widen_for_lone_state(known, curve, wanted, explain, answer);
-  if (explain && !reuse_bytes) answer.why += ", assumed hot because no footprint was given";
+  if (explain && !query.reuse_bytes) answer.why += ", assumed hot because no footprint was given";
   return answer;
 }
 
@@ -223,8 +231,7 @@ Result<std::vector<Usable>> usable_rows(const RowSource& source, std::string_vie
 
 Estimate answer_from(const Known& known, const std::optional<ReuseCurve>& curve,
                      const Query& query) {
-  Estimate answer = known.stateless ? *known.stateless
-                                    : from_states(known, curve, query.reuse_bytes, query.explain);
+  Estimate answer = known.stateless ? *known.stateless : from_states(known, curve, query);
   answer.under_load = known.under_load;
   if (known.under_load) answer.group = kUnderLoadGroup;
   if (known.never_quiet) answer.group = kNeverQuietGroup;
@@ -340,11 +347,36 @@ class Exact final : public Estimator {
         known.states.push_back(row);
         known.points.push_back({*row.reuse_bytes, row.median_ns, row.sd_log});
       }
+      put_foreign_bytes(known);
       if (known.states.empty()) known.stateless = from_stateless(rows);
       if (known.states.size() == 1) known.weight_bytes = weight_bytes(key, *rows_.catalogue);
       break;
     }
     return known;
+  }
+
+  /// What others brought in while rows out of the core's own cache were measured. A row that lost
+  /// most of its weights to them says nothing of that state.
+  void put_foreign_bytes(Known& known) const {
+    if (!(rows_.foreign_bytes_per_ns > 0) || !rows_.curve || known.points.size() < 2) return;
+    const Ramp& last = rows_.curve->last;
+    const auto hot = std::min_element(
+        known.points.begin(), known.points.end(),
+        [](const StatePoint& a, const StatePoint& b) { return a.reuse_bytes < b.reuse_bytes; });
+    const double hot_bytes = hot->reuse_bytes;
+    std::vector<Usable> states;
+    std::vector<StatePoint> points;
+    for (std::size_t i = 0; i < known.points.size(); ++i) {
+      StatePoint point = known.points[i];
+      if (point.reuse_bytes > hot_bytes && last.gone(point.reuse_bytes) <= 0) {
+        point.foreign_bytes = rows_.foreign_bytes_per_ns * known.states[i].cycle_ns;
+        if (lost_among_others(last, point.reuse_bytes, point.foreign_bytes) > kMostLost) continue;
+      }
+      points.push_back(point);
+      states.push_back(known.states[i]);
+    }
+    known.points = std::move(points);
+    known.states = std::move(states);
   }
 
   /// Widens rows of a busy machine. All blocks are read the first time.
@@ -499,8 +531,8 @@ Result<std::vector<Sample>> read_samples(const RowSource& source) {
   const table::RowFilter timed{source.device, source.settings, true};
   OPLAT_CHECK(source.table->each_row(timed, [&](const table::StoredRow& stored) {
     if (auto row = usable(stored))
-      samples.push_back(
-          {stored.row.key, std::log(row->median_ns), row->reuse_bytes, 0, row->never_quiet});
+      samples.push_back({stored.row.key, std::log(row->median_ns), row->reuse_bytes, 0,
+                         row->never_quiet, 0, row->cycle_ns});
     return true;
   }));
   return samples;

@@ -26,6 +26,8 @@ struct RowSource {
       settings;  ///< in order of preference: the asked build, then other builds of the version
   std::optional<ReuseCurve> curve;           ///< nothing: the rows' own states are the ends
   const ir::Catalogue* catalogue = nullptr;  ///< required; must outlive the estimator
+  /// What others brought into the last level while rows were measured (foreign.hpp).
+  double foreign_bytes_per_ns = 0;
 };
 
 /// Rows of the key itself. A single row is returned verbatim; hot and cold rows are interpolated at

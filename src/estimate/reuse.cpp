@@ -42,13 +42,23 @@ constexpr double kSdsToTheEnds = 1.6448536269514722;
 /// An untrusted table may hold 0 or less; the logarithm needs a byte.
 double at_least_one(double bytes) { return std::max(bytes, 1.0); }
 
+/// What others bring in at a moment, over what they do on average, and how often.
+constexpr std::array<std::pair<double, double>, 5> kForeignMoments = {
+    {{0.25, 0.1}, {0.5, 0.2}, {1, 0.4}, {2, 0.2}, {4, 0.1}}};
+
 /// The ramps that count for one kernel's points.
 struct Ramps {
-  std::optional<Ramp> own;
+  std::optional<Ramp> own;  ///< nothing: no point stands behind it, so that nobody feels it
   Ramp last;
+  std::optional<Ramp> own_cache;  ///< the same, felt or not
   /// 0 hot, 1 in the last level, 2 cold; without the first ramp 0 hot, 1 cold.
-  [[nodiscard]] double place(double reuse_bytes) const {
-    return (own ? own->gone(reuse_bytes) : 0) + last.gone(reuse_bytes);
+  [[nodiscard]] double place(double reuse_bytes, double foreign_bytes) const {
+    const double left_own = own ? own->gone(reuse_bytes) : 0;
+    const double lost = last.gone(reuse_bytes);
+    if (!(foreign_bytes > 0)) return left_own + lost;
+    const double exposed = own_cache ? own_cache->gone(reuse_bytes) : 1;
+    const double among_others = lost_among_others(last, reuse_bytes, foreign_bytes);
+    return left_own + lost + exposed * std::max(0.0, among_others - lost);
   }
 };
 
@@ -63,7 +73,7 @@ Ramps ramps_of(std::span<const StatePoint> points, const std::optional<ReuseCurv
       curve->own && std::any_of(points.begin(), points.end(), [&](const StatePoint& point) {
         return curve->own->gone(point.reuse_bytes) >= 1 && curve->last.gone(point.reuse_bytes) <= 0;
       });
-  return {between ? curve->own : std::nullopt, curve->last};
+  return {between ? curve->own : std::nullopt, curve->last, curve->own};
 }
 
 struct Placed {
@@ -203,10 +213,10 @@ std::optional<ReuseCurve> default_curve(const table::Device& device,
 namespace {
 
 StateAnswer on_curve(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve,
-                     double reuse_bytes) {
+                     double reuse_bytes, double foreign_bytes) {
   const Ramps ramps = ramps_of(points, curve);
   const double wanted_bytes = at_least_one(reuse_bytes);
-  const double wanted = ramps.place(wanted_bytes);
+  const double wanted = ramps.place(wanted_bytes, foreign_bytes);
   const auto own = std::min_element(points.begin(), points.end(), [](const auto& a, const auto& b) {
     return a.reuse_bytes < b.reuse_bytes;
   });
@@ -229,7 +239,7 @@ StateAnswer on_curve(std::span<const StatePoint> points, const std::optional<Reu
   };
   std::vector<Placed> placed;
   for (const std::size_t i : order) {
-    const double place = ramps.place(far_back(points[i]));
+    const double place = ramps.place(far_back(points[i]), points[i].foreign_bytes);
     if (!placed.empty() && placed.back().place == place) {
       if (distance(i) < distance(placed.back().index)) placed.back().index = i;
     } else {
@@ -267,6 +277,13 @@ StateAnswer on_curve(std::span<const StatePoint> points, const std::optional<Reu
 
 }  // namespace
 
+double lost_among_others(const Ramp& last, double reuse_bytes, double foreign_bytes) {
+  double share = 0;
+  for (const auto& [factor, often] : kForeignMoments)
+    share += often * std::min(last.gone(reuse_bytes + factor * foreign_bytes), 1.0);
+  return share;
+}
+
 double ReuseCurve::max_distance(double bytes, double other_bytes) const {
   const auto along = [&](const Ramp& ramp) {
     return std::abs(std::min(ramp.gone(bytes), 1.0) - std::min(ramp.gone(other_bytes), 1.0));
@@ -291,11 +308,12 @@ double ReuseCurve::left_behind_sd(double reuse_bytes, double row_bytes) const {
 }
 
 StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve,
-                     double reuse_bytes) {
-  StateAnswer answer = on_curve(points, curve, reuse_bytes);
+                     double reuse_bytes, double foreign_bytes) {
+  StateAnswer answer = on_curve(points, curve, reuse_bytes, foreign_bytes);
   if (points.size() < 2 || !curve || !curve->earliest || !curve->latest) return answer;
   const auto log_change = [&](const Ramp& last) {
-    const double ns = on_curve(points, ReuseCurve{curve->own, last}, reuse_bytes).median_ns;
+    const ReuseCurve moved{curve->own, last};
+    const double ns = on_curve(points, moved, reuse_bytes, foreign_bytes).median_ns;
     return std::log(ns / answer.median_ns);
   };
   const double slower = log_change(*curve->earliest);

@@ -67,7 +67,13 @@ struct StatePoint {
   double reuse_bytes = 0;
   double median_ns = 0;
   double sd_log = 0;
+  double foreign_bytes = 0;  ///< what others brought into the last level between two uses
 };
+
+/// Share of the way out of the last level after a use that lies `reuse_bytes` of the model and
+/// `foreign_bytes` of others back, 0 to 1, on average over moments: others bring in a quarter to
+/// four times as much at one moment as at another (docs/adr/0091).
+double lost_among_others(const Ramp& last, double reuse_bytes, double foreign_bytes);
 
 /// The time at one footprint: log time is linear in the share between the two points that enclose
 /// it, and constant beyond the outermost ones. Where `above == below` it is the point's own time,
@@ -86,7 +92,9 @@ struct StateAnswer {
 /// ramp counts only where a point stands between the two: a kernel that was not measured there does
 /// not feel it. A point beyond the last ramp is a kernel of which the last use lies as far back as
 /// its reuse_bytes and what it touches itself, the smallest reuse_bytes of all points.
+/// `foreign_bytes`: what others brought into the last level meanwhile; what the core's own cache
+/// still holds, they do not reach.
 StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve,
-                     double reuse_bytes);
+                     double reuse_bytes, double foreign_bytes = 0);
 
 }  // namespace oplat::estimate

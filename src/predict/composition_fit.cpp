@@ -16,6 +16,7 @@ constexpr std::size_t kMaxGroups = 1'000'000;
 constexpr double kMaxNs = 1e15;
 constexpr double kMaxBytes = 1e18;
 constexpr double kMaxRise = 10;
+constexpr double kMaxForeignRate = 1e6;  // bytes a ns: no memory has it
 
 Json ramp_json(const estimate::Ramp& ramp) {
   return {{"lo_bytes", ramp.lo_bytes},
@@ -148,6 +149,8 @@ std::string encode(const CompositionFit& fit) {
                      {"scale", fit.scale},
                      {"scale_int8", fit.scale_int8},
                      {"curve", curve},
+                     {"foreign_bytes_per_ns", fit.foreign_bytes_per_ns},
+                     {"foreign_share", fit.foreign_share},
                      {"sd_log", fit.sd_log},
                      {"moment_sd_log", fit.moments.sd_log},
                      {"moment_per_reach", fit.moments.per_reach},
@@ -185,6 +188,10 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   fit.scale_int8 =
       steps_back < 6 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
   fit.sd_log = reader.number(json, "sd_log", 0, kMaxSpread);
+  if (json.contains("foreign_bytes_per_ns"))
+    fit.foreign_bytes_per_ns = reader.number(json, "foreign_bytes_per_ns", 0, kMaxForeignRate);
+  if (json.contains("foreign_share"))
+    fit.foreign_share = reader.number(json, "foreign_share", 0, 1);
   fit.moments = read_moments(json, reader);
   fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
   if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {

@@ -32,6 +32,14 @@ struct CompositionFit {
   double scale = 1;
   double scale_int8 = 1;  ///< the same of kernels with 8-bit tensors
   std::optional<estimate::ReuseCurve> curve;
+  /// What others brought into the last level while rows were measured, and as which share of it
+  /// models feel that while they run, 0 to 1 (docs/adr/0091). 0 in former formats.
+  double foreign_bytes_per_ns = 0;
+  double foreign_share = 0;
+  /// Into a model that takes so long.
+  [[nodiscard]] double foreign_bytes(double ns) const {
+    return foreign_share * foreign_bytes_per_ns * ns;
+  }
   double sd_log = kCompositionSd;
   /// How far apart blocks of one model are: who times a model meets the machine of one moment
   /// (docs/adr/0080, 0090). 0 in fits of earlier versions, and where no model has three blocks.

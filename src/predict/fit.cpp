@@ -22,11 +22,14 @@
 #include "predict/fit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
 #include "base/stats.hpp"
 #include "base/text.hpp"
+#include "estimate/exact.hpp"
+#include "estimate/foreign.hpp"
 #include "estimate/load_spread.hpp"
 #include "predict/compose.hpp"
 #include "predict/fit_sums.hpp"
@@ -69,7 +72,13 @@ struct Curve {
   std::optional<estimate::ReuseCurve> curve;
   double place = 0;  ///< of the ramp out of the last level, in standard deviations
   double log_prior = 0;
+  double foreign_share = 0;  ///< CompositionFit::foreign_share
 };
+
+/// Shares of what others bring in that models may feel, and how likely each is before models were
+/// timed, the start first. Few small networks hardly tell two of them apart (docs/adr/0091).
+constexpr std::array<std::pair<double, double>, 4> kForeignShares = {
+    {{0.5, 0.5}, {0, 0.1}, {0.25, 0.2}, {1, 0.2}}};
 
 /// The ramp so many standard deviations from the start, towards the earliest or the latest; how
 /// the curve goes on beyond it stays as it was measured.
@@ -96,6 +105,19 @@ std::vector<Curve> curves_of(const std::optional<estimate::ReuseCurve>& start) {
     curves.push_back({estimate::ReuseCurve{start->own, last}, place, -0.5 * place * place});
   }
   return curves;
+}
+
+/// Each curve with each share of what others bring in.
+std::vector<Curve> with_foreign_shares(const std::vector<Curve>& curves) {
+  std::vector<Curve> all;
+  for (const Curve& curve : curves) {
+    for (const auto& [share, likely] : kForeignShares) {
+      all.push_back(curve);
+      all.back().foreign_share = share;
+      all.back().log_prior += std::log(likely);
+    }
+  }
+  return all;
 }
 
 /// A model that can take part, with its sum under every curve.
@@ -175,6 +197,8 @@ class Fitting {
     [[nodiscard]] const FittedSums& best() const { return sums[curve]; }
   };
 
+  /// Of the rows; curves_ then have shares of it.
+  Status learn_foreign_rate();
   Status collect();
   /// Groups by the request, else by the identity of models: what it is to one plan is not known of
   /// the plan in another shape, so that the name of the file and its weights tell (docs/adr/0057).
@@ -216,6 +240,8 @@ class Fitting {
   const FitRequest& request_;
   std::optional<estimate::ReuseCurve> start_;
   std::vector<Curve> curves_;
+  std::size_t shares_ = 1;  ///< curves_ in a row that differ in foreign_share alone
+  double foreign_bytes_per_ns_ = 0;
   std::vector<Predictor> predictors_;  ///< one for each curve
   CoefficientPrior prior_;
   std::vector<FitCandidate> models_;
@@ -224,9 +250,11 @@ class Fitting {
 
 Status Fitting::add_sums(FitCandidate& candidate) {
   const double reuse = candidate.plan.weight_bytes + candidate.plan.activation_bytes;
-  for (const Predictor& predictor : predictors_) {
-    OPLAT_TRY(kernels,
-              predictor.estimate(candidate.plan.kernels, reuse, MissingPolicy::Error, false));
+  for (std::size_t c = 0; c < curves_.size(); ++c) {
+    const double foreign =
+        curves_[c].foreign_share * foreign_bytes_per_ns_ * candidate.measured.median_ns;
+    OPLAT_TRY(kernels, predictors_[c / shares_].estimate(candidate.plan.kernels, reuse,
+                                                         MissingPolicy::Error, false, foreign));
     const auto lacking = std::count_if(kernels.begin(), kernels.end(),
                                        [](const auto& kernel) { return !kernel.latency_ns; });
     if (lacking > 0) {
@@ -240,11 +268,24 @@ Status Fitting::add_sums(FitCandidate& candidate) {
   return {};
 }
 
+Status Fitting::learn_foreign_rate() {
+  if (!start_ || !selection_.memory || !selection_.memory->last) return {};
+  const estimate::RowSource rows{&table_, selection_.device_id, selection_.setting_ids, start_,
+                                 selection_.catalogue};
+  OPLAT_TRY(samples, estimate::read_samples_in_states(rows));
+  foreign_bytes_per_ns_ = estimate::foreign_rate(samples, start_->last);
+  if (!(foreign_bytes_per_ns_ > 0)) return {};
+  curves_ = with_foreign_shares(curves_);
+  shares_ = kForeignShares.size();
+  return {};
+}
+
 Status Fitting::collect() {
-  for (const Curve& curve : curves_) {
+  for (std::size_t c = 0; c < curves_.size(); c += shares_) {
     Selection trial = selection_;
     trial.fit.emplace();
-    trial.fit->curve = curve.curve;
+    trial.fit->curve = curves_[c].curve;
+    trial.fit->foreign_bytes_per_ns = foreign_bytes_per_ns_;
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(trial), std::nullopt));
     predictors_.push_back(std::move(predictor));
   }
@@ -439,6 +480,8 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   fit.scale_int8 = coefficients.scale_int8;
   fit.covariance = fitted.best().covariance;
   fit.curve = curve_of(fitted);
+  fit.foreign_bytes_per_ns = foreign_bytes_per_ns_;
+  fit.foreign_share = curves_[fitted.curve].foreign_share;
   fit.sd_log = spread.sd_log;
   fit.moments = moments(models);
   fit.measured_correlation = spread.measured_correlation;
@@ -533,6 +576,7 @@ std::string Fitting::left_aside() const {
 Status Fitting::prepare() {
   OPLAT_TRY(empty, empty_call(table_, selection_));
   prior_ = prior_of(selection_, empty);
+  OPLAT_CHECK(learn_foreign_rate());
   return collect();
 }
 

@@ -496,8 +496,9 @@ Result<Predictor> Predictor::create(const table::Table& table, Selection selecti
   const Selection& chosen = impl->selection;
   const auto curve =
       chosen.fit ? chosen.fit->curve : estimate::default_curve(chosen.device, chosen.memory);
-  impl->rows =
-      estimate::RowSource{&table, chosen.device_id, chosen.setting_ids, curve, chosen.catalogue};
+  impl->rows = estimate::RowSource{
+      &table, chosen.device_id, chosen.setting_ids,
+      curve,  chosen.catalogue, chosen.fit ? chosen.fit->foreign_bytes_per_ns : 0};
   OPLAT_TRY(chain, estimate::make_chain(impl->rows, {.profile = profile}));
   impl->chain = std::move(chain);
   impl->exact = estimate::make_exact(impl->rows);
@@ -511,7 +512,7 @@ Result<Predictor> Predictor::create(const table::Table& table, Selection selecti
 
 Result<std::vector<KernelPrediction>> Predictor::estimate(
     const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
-    MissingPolicy missing, bool explain) const {
+    MissingPolicy missing, bool explain, double foreign_bytes) const {
   const Distinct distinct = distinct_keys(kernels);
   std::vector<estimate::Query> queries;
   queries.reserve(distinct.keys.size());
@@ -519,7 +520,7 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
   std::vector<KeyFacts> facts;
   facts.reserve(distinct.keys.size());
   for (std::size_t i = 0; i < distinct.keys.size(); ++i) {
-    queries.push_back({distinct.keys[i], reuse_bytes, explain});
+    queries.push_back({distinct.keys[i], reuse_bytes, explain, foreign_bytes});
     facts.push_back(impl_->facts_of(distinct.keys[i]));
     if (facts[i].view) OPLAT_CHECK(impl_->estimate_view(queries[i], answers[i]));
   }
@@ -606,6 +607,21 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
 
 Result<bool> Predictor::times_operator(std::string_view key) const { return impl_->times(key); }
 
+double Predictor::foreign_bytes_in(double ns) const {
+  return impl_->selection.fit ? impl_->selection.fit->foreign_bytes(ns) : 0;
+}
+
+Result<double> Predictor::foreign_bytes(const table::Plan& plan, double reuse_bytes,
+                                        MissingPolicy missing) const {
+  if (!(foreign_bytes_in(1) > 0)) return 0;
+  // What others bring in makes a model a little longer, and that little lets in next to nothing.
+  OPLAT_TRY(kernels, estimate(plan.kernels, reuse_bytes, missing, false));
+  double ns = 0;
+  for (const KernelPrediction& kernel : kernels)
+    ns += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+  return std::isfinite(ns) ? foreign_bytes_in(ns) : 0;
+}
+
 Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& options) const {
   // Before any work, so that a wrong level is told even where kernels are missing.
   OPLAT_CHECK(interval(1, 0, options.level, {}).map([](const base::Interval&) {}));
@@ -629,10 +645,12 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   prediction.schema_version = table::Table::schema_version();
   prediction.plan_source = plan.source;
   prediction.plan_hash = plan.identity;
-  OPLAT_TRY(kernels,
-            estimate(plan.kernels, prediction.reuse_bytes, options.missing, options.explain));
-  prediction.kernels = std::move(kernels);
   prediction.composition = impl_->composition;
+  OPLAT_TRY(foreign, foreign_bytes(plan, prediction.reuse_bytes, options.missing));
+  prediction.composition.foreign_bytes = foreign;
+  OPLAT_TRY(kernels, estimate(plan.kernels, prediction.reuse_bytes, options.missing,
+                              options.explain, foreign));
+  prediction.kernels = std::move(kernels);
   if (prediction.composition.counted == CountedResults::All)
     prediction.composition.evicted_bytes = plan.activation_bytes;
   if (is_any_under_load(prediction)) {

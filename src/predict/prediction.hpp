@@ -104,6 +104,7 @@ struct Composition {
   CoefficientCovariance covariance = {};  ///< of the coefficients, as far as they are unsure
   Correlations correlations;
   std::vector<double> scores;  ///< of the calibration models; see CompositionFit
+  double foreign_bytes = 0;    ///< what others bring into the last level during a run
   bool shared_call = false;    ///< whether c0 was never timed on a core of its own at full clock
   [[nodiscard]] double scale_of(std::string_view key) const {
     return scale == scale_int8 || !ir::has_int8_tensor(key) ? scale : scale_int8;
@@ -211,11 +212,17 @@ class Predictor {
   /// As estimate_kernels() above.
   Result<std::vector<KernelPrediction>> estimate(const std::vector<table::PlanKernel>& kernels,
                                                  std::optional<double> reuse_bytes,
-                                                 MissingPolicy missing, bool explain = true) const;
+                                                 MissingPolicy missing, bool explain = true,
+                                                 double foreign_bytes = 0) const;
+  /// What others bring into the last level in so long; 0 without a fit that says so.
+  [[nodiscard]] double foreign_bytes_in(double ns) const;
   /// Whether rows time the operator of this key, of whatever sizes.
   Result<bool> times_operator(std::string_view key) const;
 
  private:
+  /// During a run of this model.
+  [[nodiscard]] Result<double> foreign_bytes(const table::Plan& plan, double reuse_bytes,
+                                             MissingPolicy missing) const;
   struct Impl;
   explicit Predictor(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

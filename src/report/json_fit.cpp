@@ -66,6 +66,8 @@ void add_composition(const FitReport& report, Json& document) {
                              {"scale", fit.scale},
                              {"scale_int8", fit.scale_int8},
                              {"sd_log", fit.sd_log},
+                             {"foreign_bytes_per_ns", fit.foreign_bytes_per_ns},
+                             {"foreign_share", fit.foreign_share},
                              {"moment_sd_log", fit.moments.sd_log},
                              {"moment_per_reach", fit.moments.per_reach},
                              {"moment_ramp", ramp_json(fit.moments.last)},

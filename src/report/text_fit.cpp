@@ -76,6 +76,10 @@ void print_composition(const CompositionReport& composition, double level, std::
       base::duration_text(unsure(predict::kC0)), base::duration_text(unsure(predict::kC1)),
       base::duration_text(unsure(predict::kC2) * kBytesPerMib), unsure(predict::kScale));
   print_moments(composition.result, out);
+  if (fit.foreign_bytes_per_ns > 0)
+    out << fmt::format(
+        "others bring {:.2g} GB/s into the last level; models feel {:.0f} % of that\n",
+        fit.foreign_bytes_per_ns, 100 * fit.foreign_share);
   print_load(composition.result.under_load, "whole models", out);
   if (fit.curve) {
     out << fmt::format("weights leave {}the last-level cache at a footprint of {}\n",

@@ -45,24 +45,33 @@ double parameters_of(const std::string& text) {
   return sum;
 }
 
-/// Weights and results of a network that takes every choice of a layer equally often.
-double mean_footprint(const Expansion& expansion, const std::vector<ir::Work>& works) {
+/// Sum over a network that takes every choice of a layer equally often; `of_kernel` is of a place
+/// among the expansion's keys.
+template <typename OfKernel>
+double mean_sum(const Expansion& expansion, const OfKernel& of_kernel) {
   double all = 0;
   for (const ExpandedLayer& layer : expansion.layers) {
     double sum = 0;
     for (const Cell& cell : layer.cells) {
-      for (const std::size_t kernel : cell.kernels)
-        sum += works[kernel].bytes_weights + works[kernel].bytes_out;
+      for (const std::size_t kernel : cell.kernels) sum += of_kernel(kernel);
     }
     all += sum / static_cast<double>(layer.cells.size());
   }
   return all;
 }
 
+/// Weights and results of the mean network.
+double mean_footprint(const Expansion& expansion, const std::vector<ir::Work>& works) {
+  return mean_sum(expansion, [&](std::size_t kernel) {
+    return works[kernel].bytes_weights + works[kernel].bytes_out;
+  });
+}
+
 /// Where a kernel was not measured itself, but another one that represents it was
 /// (Family::stand_in), that one's row answers.
 Status answer_by_stand_ins(const predict::Predictor& predictor, const Family& family,
-                           double reuse_bytes, std::vector<KernelPrediction>& kernels) {
+                           double reuse_bytes, double foreign_bytes,
+                           std::vector<KernelPrediction>& kernels) {
   std::vector<std::size_t> open;
   std::vector<std::string> words;
   std::vector<table::PlanKernel> questions;
@@ -76,7 +85,8 @@ Status answer_by_stand_ins(const predict::Predictor& predictor, const Family& fa
     questions.push_back({"", std::move(other->key), 1});
   }
   if (open.empty()) return {};
-  OPLAT_TRY(others, predictor.estimate(questions, reuse_bytes, predict::MissingPolicy::Error));
+  OPLAT_TRY(others, predictor.estimate(questions, reuse_bytes, predict::MissingPolicy::Error, true,
+                                       foreign_bytes));
   for (std::size_t i = 0; i < open.size(); ++i) {
     if (!others[i].latency_ns || others[i].source != Source::Measured) continue;
     others[i].key = kernels[open[i]].key;
@@ -98,8 +108,19 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
   timed.reuse_bytes = options.reuse_bytes.value_or(mean_footprint(timed.expansion, works));
   std::vector<table::PlanKernel> questions;
   for (const std::string& key : timed.expansion.keys) questions.push_back({"", key, 1});
-  OPLAT_TRY(kernels, predictor.estimate(questions, timed.reuse_bytes, options.missing));
-  OPLAT_CHECK(answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, kernels));
+  // What others bring in while the mean network runs.
+  double foreign_bytes = 0;
+  if (predictor.foreign_bytes_in(1) > 0) {
+    OPLAT_TRY(alone, predictor.estimate(questions, timed.reuse_bytes, options.missing, false));
+    OPLAT_CHECK(answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, 0, alone));
+    const double ns = mean_sum(
+        timed.expansion, [&](std::size_t kernel) { return alone[kernel].latency_ns.value_or(0); });
+    if (std::isfinite(ns)) foreign_bytes = predictor.foreign_bytes_in(ns);
+  }
+  OPLAT_TRY(kernels,
+            predictor.estimate(questions, timed.reuse_bytes, options.missing, true, foreign_bytes));
+  OPLAT_CHECK(
+      answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, foreign_bytes, kernels));
   timed.kernels = std::move(kernels);
   for (const ir::Work& work : works) timed.flops.push_back(work.flops);
   for (const std::string& key : timed.expansion.keys)

@@ -9,11 +9,13 @@
 
 #include "base/bytes.hpp"
 #include "base/stats.hpp"
+#include "estimate/foreign.hpp"
 #include "estimate/learned/fitted_model.hpp"
 #include "estimate/learned/relatives.hpp"
 #include "estimate/learned/states.hpp"
 #include "estimate/row_spread.hpp"
 #include "estimate/sanity.hpp"
+#include "table/memory_text.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -193,7 +195,8 @@ class Learned final : public Estimator {
                                                         : fitted_->reuse_bytes[state].value_or(1);
       points.push_back({bytes, answers.back().estimate.median_ns, answers.back().estimate.sd_log});
     }
-    const StateAnswer at = at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0));
+    const StateAnswer at =
+        at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0), query.foreign_bytes);
     // What lies between two states is known no better than the worse of them.
     const InState& below = answers[at.below];
     const InState& above = answers[at.above];
@@ -252,7 +255,8 @@ class Learned final : public Estimator {
       points.push_back(
           {fitted_->reuse_bytes[state].value_or(1), std::exp(kin->log_ns), kin->sd_log});
     }
-    const StateAnswer at = at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0));
+    const StateAnswer at =
+        at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0), query.foreign_bytes);
     Estimate estimate;
     estimate.source = Source::Learned;
     estimate.group = kExtrapolatedGroup;
@@ -310,8 +314,21 @@ struct Described {
   std::vector<double> log_ns;                 ///< of each
 };
 
+/// Times of the last level are taught as they are where others do not fill it: a model asks for as
+/// much of that as its own time lets in.
+Status undo_losses_of(const RowSource& rows, std::vector<Sample>& samples) {
+  if (rows.settings.empty()) return {};
+  OPLAT_TRY(sizes, table::sizes_of_states(*rows.table, rows.device, rows.settings.front()));
+  if (!sizes.memory || !sizes.memory->last) return {};
+  const table::MemoryRamp& middle = sizes.memory->last->middle;
+  const Ramp last{middle.lo_bytes, middle.hi_bytes};
+  undo_losses(samples, last, foreign_rate(samples, last));
+  return {};
+}
+
 Result<Described> read_described(const RowSource& rows, bool exclude_suspects) {
   OPLAT_TRY(samples, read_samples_in_states(rows));
+  OPLAT_CHECK(undo_losses_of(rows, samples));
   TrainingSet training = training_set(samples, exclude_suspects, *rows.catalogue);
   Described described;
   for (Sample& sample : training.samples) {

@@ -338,6 +338,37 @@ TEST_F(ExactTest, AColdRowStaysColdWithoutItsHotOne) {
     EXPECT_EQ(sample.state > 0, sample.key == test::kCopy250) << sample.key;
 }
 
+// A row of copies in turn, 13 times 10 us from one use of a weight to the next.
+TEST_F(ExactTest, ARowOfTheLastLevelStandsWhereOthersLeftIt) {
+  RowSource shared = source();
+  shared.curve = ReuseCurve{Ramp{0.25 * kMiB, 1 * kMiB}, {2 * kMiB, 10 * kMiB}};
+  const auto at = [&](double mib, double foreign_mib) {
+    const Query query{test::kMatMul, mib * kMiB, true, foreign_mib * kMiB};
+    std::optional<Estimate> answer;
+    must(make_exact(shared)->estimate({&query, 1}, {&answer, 1}));
+    return answer->median_ns;
+  };
+  row(test::kMatMul, 0.1 * kMiB, timing(9'000));
+  table::Row copies;
+  copies.key = test::kMatMul;
+  copies.origin = "own";
+  copies.reuse_bytes = 1.5 * kMiB;
+  copies.outcome = timing(10'000);
+  copies.method.copies = 13;
+  must(small_.table().put_row(device_, setting_, std::nullopt, copies));
+  row(test::kMatMul, 64 * kMiB, timing(20'000));
+  EXPECT_EQ(at(1.5, 0), 10'000);
+  EXPECT_GT(at(1.5, 4), 10'000) << "a model's own time lets others in";
+  shared.foreign_bytes_per_ns = 20;
+  const double foreign = 20 * 13 * 10'000 / kMiB;
+  EXPECT_NEAR(at(1.5, foreign), 10'000, 1e-6);
+  EXPECT_LT(at(1.5, 0), 10'000) << "with nobody around it had been quicker";
+  EXPECT_GT(at(1.5, 0), 9'000);
+  // Where others took nearly all, the row says nothing of the last level.
+  shared.foreign_bytes_per_ns = 1000;
+  EXPECT_EQ(at(1.5, 0), 9'000);
+}
+
 TEST_F(ExactTest, TheChainAsksTheRooflineLastAndOnlyIfTold) {
   row(test::kCopy250, std::nullopt, timing(1000));
   const Query queries[] = {{test::kCopy250, 0.0}, {test::kCopy1000, 0.0}};

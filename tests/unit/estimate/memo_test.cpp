@@ -24,15 +24,18 @@ TEST(MemoTest, TellsKeysAndFootprintsApart) {
   const Query queries[] = {{"a", std::nullopt, false},
                            {"a", 0.0, false},
                            {"a", 4096.0, false},
-                           {"b", std::nullopt, false}};
+                           {"b", std::nullopt, false},
+                           {"a", 4096.0, false, 1e6}};
   const std::optional<Estimate> answers[] = {estimate_of(1), estimate_of(2), estimate_of(3),
-                                             std::nullopt};
+                                             std::nullopt, estimate_of(5)};
   memo.keep(queries, answers);
   EXPECT_EQ(recalled(memo, queries[0])->median_ns, 1);
   EXPECT_EQ(recalled(memo, queries[1])->median_ns, 2);
   EXPECT_EQ(recalled(memo, queries[2])->median_ns, 3);
   EXPECT_FALSE(recalled(memo, queries[3])) << "what nothing answered may be answered later";
+  EXPECT_EQ(recalled(memo, queries[4])->median_ns, 5) << "others bring something in";
   EXPECT_FALSE(recalled(memo, {"a", 8192.0, false}));
+  EXPECT_FALSE(recalled(memo, {"a", 4096.0, false, 2e6}));
 }
 
 TEST(MemoTest, LeavesQuestionsAloneThatAreAnsweredOrAskForASentence) {

@@ -214,6 +214,35 @@ TEST(AtReuse, ThreeStatesAreJoinedByTwoRamps) {
   EXPECT_EQ(at_reuse(kThree, kBoth, 40 * kMebibyte).median_ns, 4000);
 }
 
+TEST(AtReuse, OthersLoseWhatIsNoLongerInTheOwnCache) {
+  const Ramp& last = kBoth.last;
+  const double among = lost_among_others(last, 4 * kMebibyte, 8 * kMebibyte);
+  // 2, 4, 8, 16 and 32 MiB at one moment or another.
+  double expected = 0;
+  for (const auto& [mib, often] : {std::pair(2.0, 0.1), std::pair(4.0, 0.2), std::pair(8.0, 0.4),
+                                   std::pair(16.0, 0.2), std::pair(32.0, 0.1)})
+    expected += often * std::min(1.0, last.gone((4 + mib) * kMebibyte));
+  EXPECT_NEAR(among, expected, 1e-12);
+  EXPECT_GT(among, 0);
+  EXPECT_LT(among, 1);
+  EXPECT_EQ(lost_among_others(last, 4 * kMebibyte, 0), 0);
+  const auto at = [&](double mib, double foreign_mib) {
+    return at_reuse(kThree, kBoth, mib * kMebibyte, foreign_mib * kMebibyte).median_ns;
+  };
+  EXPECT_NEAR(std::log(at(4, 8) / 1210), among * std::log(4000.0 / 1210), 1e-9);
+  EXPECT_EQ(at(0.4, 1000), 1000) << "they do not reach the core's own cache";
+  EXPECT_EQ(at(4, 0), 1210);
+  EXPECT_EQ(at(40, 8), at(40, 0)) << "it was lost anyway";
+  EXPECT_NEAR(at(4, 1e6), 4000, 1e-6);
+  // Half of the way out of the own cache, of which others lose all.
+  EXPECT_NEAR(std::log(at(1, 1e6) / 1210), 0, 1e-9) << "0.5 of the way and 0.5 of the other";
+  // A row that others had a part in stands as far along.
+  std::vector<StatePoint> waited = kThree;
+  waited[1].foreign_bytes = 8 * kMebibyte;
+  EXPECT_NEAR(at_reuse(waited, kBoth, 4 * kMebibyte, 8 * kMebibyte).median_ns, 1210, 1e-9);
+  EXPECT_LT(at_reuse(waited, kBoth, 4 * kMebibyte).median_ns, 1210);
+}
+
 TEST(AtReuse, AKernelNotMeasuredInTheLastLevelDoesNotFeelTheFirstRamp) {
   const std::vector<StatePoint> two = {kThree.front(), kThree.back()};
   EXPECT_EQ(at_reuse(two, kBoth, 4 * kMebibyte).median_ns, 1000);

@@ -285,6 +285,8 @@ TEST(CompositionRecord, SurvivesItsText) {
   fit.covariance.at(kScale, kScale) = fit.covariance.at(kScaleInt8, kScaleInt8) = 4e-4;
   fit.covariance.at(kScaleInt8, kScale) = -1e-4;
   fit.sd_log = 0.021;
+  fit.foreign_bytes_per_ns = 6.5;
+  fit.foreign_share = 0.25;
   fit.moments = {0.0625, 0.125, estimate::Ramp{8e6, 3e7, 0.25}};
   fit.measured_correlation = 0.2;
   fit.scores = {0.1, 0.9, 1.7};
@@ -563,6 +565,85 @@ TEST_F(FitTest, FindsHowMuchOfTheLastLevelIsLeft) {
   EXPECT_EQ(result.fit.curve->earliest->rise_per_octave, start.earliest->rise_per_octave);
   for (const LeftOutModel& left : result.left_out)
     EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.01) << left.name;
+}
+
+// A host whose neighbours bring 6 bytes a ns into the last level, half of which models feel.
+TEST_F(FitTest, FindsWhatOthersBringIntoTheLastLevel) {
+  constexpr double kLevelBytes = 1024.0 * 1024.0;
+  constexpr double kPool = 4 * kLevelBytes;
+  constexpr double kRate = 6;
+  constexpr double kGap = 0.5;
+  constexpr double kOfLevel = 0.05;
+  constexpr int kKernels = 60;
+  const estimate::Ramp last{16 * kLevelBytes, 64 * kLevelBytes};
+  const auto key_of = [](int i) {
+    return fmt::format("MatMul/13{{}}(f32[1,{0}],f32c[{0},512])->(f32[1,512])", 512 + i);
+  };
+  const auto hot_ns = [](int i) { return 2e3 * std::pow(200, i / (kKernels - 1.0)); };
+  const auto in_state = [&](int i, double lost) {
+    return hot_ns(i) * std::exp(kGap * (kOfLevel + (1 - kOfLevel) * lost));
+  };
+  for (int i = 0; i < kKernels; ++i) {
+    small_.row(device_, setting_, key_of(i), kLevelBytes / 4, timing(hot_ns(i), 0.005));
+    table::Row row;
+    row.key = key_of(i);
+    row.origin = "own";
+    row.reuse_bytes = kPool;
+    row.method.copies = 4;
+    // The row lasts as long as others let it.
+    double ns = hot_ns(i);
+    for (int step = 0; step < 50; ++step)
+      ns = in_state(i, estimate::lost_among_others(last, kPool, kRate * 4 * ns));
+    row.outcome = timing(ns, 0.005);
+    must(small_.table().put_row(device_, setting_, std::nullopt, row));
+    small_.row(device_, setting_, key_of(i), 96 * kLevelBytes, timing(in_state(i, 1), 0.005));
+  }
+  for (int i = 0; i < 24; ++i) {
+    table::Plan plan;
+    plan.model = fmt::format("net{:02}.onnx", i);
+    plan.identity = "plan of " + plan.model;
+    plan.weight_bytes = (3 + i % 6) * kLevelBytes;
+    double alone = 0;
+    for (int k = 0; k < 8; ++k) {
+      const int kernel = (7 * i + 5 * k) % kKernels;
+      plan.kernels.push_back({"a", key_of(kernel), 1 + i % 4});
+      alone += (1 + i % 4) * hot_ns(kernel);
+    }
+    must(small_.table().put_plan(plan));
+    double ns = alone;
+    for (int step = 0; step < 50; ++step)
+      ns = kC0 +
+           alone / hot_ns(0) *
+               in_state(0, estimate::lost_among_others(last, plan.weight_bytes, 0.5 * kRate * ns));
+    table::ModelRow row;
+    row.name = plan.model;
+    row.plan_identity = plan.identity;
+    auto measured = timing(ns, 0.01);
+    measured.ci_low_ns = 0.998 * ns;
+    measured.ci_high_ns = 1.002 * ns;
+    row.outcome = measured;
+    must(small_.table().put_model_row(device_, setting_, std::nullopt, row));
+  }
+  Selection selection = must(select_rows(small_.table(), {}, ir::Catalogue::own()));
+  selection.device.l2_bytes = 1 << 20;
+  selection.memory.emplace();
+  selection.memory->levels = {{2e6, 1, 5}, {15e6, 2, 40}, {std::nullopt, 4, 170}};
+  const table::MemoryRamp ramp{last.lo_bytes, last.hi_bytes};
+  selection.memory->last = table::Eviction{ramp, ramp, ramp};
+  const FitResult result = must(fit_composition(small_.table(), selection, {}));
+  EXPECT_NEAR(result.fit.foreign_bytes_per_ns / kRate, 1, 0.15);
+  EXPECT_EQ(result.fit.foreign_share, 0.5);
+  for (const LeftOutModel& left : result.left_out)
+    EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.04) << left.name;
+  // A prediction lets in what its own time does.
+  selection.fit = result.fit;
+  const table::Plan plan = must(small_.table().find_plan("plan of net10.onnx")).value();
+  const Prediction shared = must(predict(small_.table(), selection, plan, {}));
+  EXPECT_NEAR(shared.composition.foreign_bytes,
+              0.5 * result.fit.foreign_bytes_per_ns * *shared.latency_ns,
+              0.1 * shared.composition.foreign_bytes);
+  selection.fit->foreign_share = 0;
+  EXPECT_LT(*must(predict(small_.table(), selection, plan, {})).latency_ns, *shared.latency_ns);
 }
 
 TEST_F(FitTest, AGroupIsLeftOutTogether) {

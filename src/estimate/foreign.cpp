@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What other tenants of a machine bring into the last level.
+#include "estimate/foreign.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/stats.hpp"
+
+namespace oplat::estimate {
+namespace {
+
+/// Kernels from which a rate can be told.
+constexpr std::size_t kMinKernels = 30;
+/// Of a cold time over a hot one, as a logarithm: less is noise.
+constexpr double kLeastGap = 0.05;
+/// A gap above counts no more.
+constexpr double kMostGap = 0.5;
+/// Shares beyond are noise of the times.
+constexpr double kLeastShare = -0.5, kMostShare = 1.5;
+/// Rows that lost no more than this tell what the last level itself costs.
+constexpr double kFresh = 0.05;
+/// Rates that are tried, bytes a ns.
+constexpr double kLeastRate = 0.1, kMostRate = 100, kStep = 1.12;
+/// A rate has to leave so much less than none does.
+constexpr double kWorthIt = 0.95;
+
+struct Ends {
+  std::optional<double> hot, cold;  ///< logarithms of times
+};
+
+std::unordered_map<std::string_view, Ends> ends_of(std::span<const Sample> samples) {
+  std::unordered_map<std::string_view, Ends> ends;
+  for (const Sample& sample : samples) {
+    if (sample.state == 0) ends[sample.key].hot = sample.log_ns;
+    if (sample.state == 2) ends[sample.key].cold = sample.log_ns;
+  }
+  return ends;
+}
+
+/// A kernel in the last level: its share of the way from hot to cold.
+struct Between {
+  double share = 0;
+  double weight = 0;
+  double reuse_bytes = 0;
+  double cycle_ns = 0;
+};
+
+std::vector<Between> kernels_between(std::span<const Sample> samples) {
+  const auto ends = ends_of(samples);
+  std::vector<Between> kernels;
+  for (const Sample& sample : samples) {
+    if (sample.state != 1 || !(sample.cycle_ns > 0)) continue;
+    const auto at = ends.find(sample.key);
+    if (at == ends.end() || !at->second.hot || !at->second.cold) continue;
+    const double gap = *at->second.cold - *at->second.hot;
+    if (!(gap >= kLeastGap)) continue;
+    const double share = (sample.log_ns - *at->second.hot) / gap;
+    kernels.push_back({std::clamp(share, kLeastShare, kMostShare), std::min(gap, kMostGap),
+                       sample.reuse_bytes.value_or(0), sample.cycle_ns});
+  }
+  return kernels;
+}
+
+/// Weighted mean magnitude of what a rate leaves unexplained.
+double left_by(const std::vector<Between>& kernels, const Ramp& last, double rate) {
+  std::vector<double> lost;
+  std::vector<double> fresh;
+  for (const Between& kernel : kernels) {
+    lost.push_back(lost_among_others(last, kernel.reuse_bytes, rate * kernel.cycle_ns));
+    if (lost.back() <= kFresh) fresh.push_back(kernel.share);
+  }
+  const double of_level =
+      std::clamp(base::median(std::span<const double>(fresh)).value_or(0), 0.0, 0.9);
+  double sum = 0;
+  double weights = 0;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const double expected = of_level + (1 - of_level) * lost[i];
+    sum += kernels[i].weight * std::abs(kernels[i].share - expected);
+    weights += kernels[i].weight;
+  }
+  return sum / weights;
+}
+
+}  // namespace
+
+double foreign_rate(std::span<const Sample> samples, const Ramp& last) {
+  const std::vector<Between> kernels = kernels_between(samples);
+  if (kernels.size() < kMinKernels) return 0;
+  double least = kWorthIt * left_by(kernels, last, 0);
+  double best = 0;
+  for (double rate = kLeastRate; rate <= kMostRate; rate *= kStep) {
+    const double left = left_by(kernels, last, rate);
+    if (left >= least) continue;
+    least = left;
+    best = rate;
+  }
+  return best;
+}
+
+void undo_losses(std::vector<Sample>& samples, const Ramp& last, double rate) {
+  if (!(rate > 0)) return;
+  const auto ends = ends_of(samples);
+  std::vector<bool> says_nothing(samples.size());
+  std::vector<double> fresh(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Sample& sample = samples[i];
+    fresh[i] = sample.log_ns;
+    if (sample.state != 1) continue;
+    const double lost =
+        lost_among_others(last, sample.reuse_bytes.value_or(0), rate * sample.cycle_ns);
+    says_nothing[i] = lost > kMostLost;
+    const auto at = ends.find(sample.key);
+    if (says_nothing[i] || at == ends.end() || !at->second.hot || !at->second.cold) continue;
+    const double without = (sample.log_ns - lost * *at->second.cold) / (1 - lost);
+    fresh[i] = std::clamp(without, std::min(*at->second.hot, sample.log_ns), sample.log_ns);
+  }
+  std::vector<Sample> kept;
+  kept.reserve(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (says_nothing[i]) continue;
+    samples[i].log_ns = fresh[i];
+    kept.push_back(std::move(samples[i]));
+  }
+  samples = std::move(kept);
+}
+
+}  // namespace oplat::estimate

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What other tenants of a machine bring into the last level (docs/adr/0091).
+///
+/// A row out of the core's own cache is measured with copies of its kernel in turn, so that all of
+/// them lie between two uses of a weight, and with them time. A host's neighbours go on filling the
+/// last level meanwhile: a weight that lies 4 MiB and 2 ms back is as if it lay 4 MiB and what they
+/// brought in back. So rows of long kernels are nearer to cold ones than those of short kernels,
+/// and say how much that is.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "estimate/estimator.hpp"
+#include "estimate/reuse.hpp"
+
+namespace oplat::estimate {
+
+/// A row that lost more than this to others says nothing of the last level.
+inline constexpr double kMostLost = 0.7;
+
+/// Bytes a ns, 0 to 100: with which kernels that were measured hot, in the last level and cold lie
+/// where they do between hot and cold, in the mean magnitude of what is left. 0 where they are few
+/// or time makes no difference. `samples`: as read_samples_in_states() has them.
+double foreign_rate(std::span<const Sample> samples, const Ramp& last);
+
+/// Takes from the times of the last level what others made of them, as far as the kernel's hot and
+/// cold rows tell, and leaves out rows that lost more than kMostLost. `rate`: foreign_rate().
+void undo_losses(std::vector<Sample>& samples, const Ramp& last, double rate);
+
+}  // namespace oplat::estimate
