@@ -67,7 +67,9 @@ Ramps ramps_of(std::span<const StatePoint> points, const std::optional<ReuseCurv
     const auto [low, high] = std::minmax_element(
         points.begin(), points.end(),
         [](const auto& a, const auto& b) { return a.reuse_bytes < b.reuse_bytes; });
-    return {std::nullopt, {at_least_one(low->reuse_bytes), at_least_one(high->reuse_bytes)}};
+    return {std::nullopt,
+            {at_least_one(low->reuse_bytes), at_least_one(high->reuse_bytes)},
+            std::nullopt};
   }
   const bool between =
       curve->own && std::any_of(points.begin(), points.end(), [&](const StatePoint& point) {

@@ -629,7 +629,7 @@ TEST_F(FitTest, FindsWhatOthersBringIntoTheLastLevel) {
   selection.memory.emplace();
   selection.memory->levels = {{2e6, 1, 5}, {15e6, 2, 40}, {std::nullopt, 4, 170}};
   const table::MemoryRamp ramp{last.lo_bytes, last.hi_bytes};
-  selection.memory->last = table::Eviction{ramp, ramp, ramp};
+  selection.memory->last = table::Eviction{ramp, ramp, ramp, std::nullopt};
   const FitResult result = must(fit_composition(small_.table(), selection, {}));
   EXPECT_NEAR(result.fit.foreign_bytes_per_ns / kRate, 1, 0.15);
   EXPECT_EQ(result.fit.foreign_share, 0.5);
