@@ -74,7 +74,11 @@ def summary_of(store, options, threads):
 def expected_error(summary, precision):
     """What a profile said of models never seen in this precision; None if it said nothing."""
     kind = {"fp32": "expected_error_of_others", "int8": "expected_error_in_8_bits"}[precision]
-    return ((summary.get("space") or {}).get(kind) or {}).get("mean")
+    space = summary.get("space") or {}
+    if kind not in space:
+        return None  # what an earlier oplat said was of both kinds
+    # Of a space whose networks are all of one kind it is said of all.
+    return (space.get(kind) or space.get("expected_error") or {}).get("mean")
 
 
 def commits_of(table):

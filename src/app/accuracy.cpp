@@ -9,6 +9,7 @@
 #include "app/groups_file.hpp"
 #include "app/table_source.hpp"
 #include "compat/registry.hpp"
+#include "estimate/foreign.hpp"
 
 namespace oplat::app {
 namespace {
@@ -50,8 +51,8 @@ Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events) 
   OPLAT_TRY(selection, select_rows(table, request.rows));
   for (const std::string& warning : selection.warnings) events.warn(warning);
   OPLAT_TRY(samples,
-            estimate::read_samples_in_states({&table, selection.device_id, selection.setting_ids,
-                                              std::nullopt, selection.catalogue}));
+            estimate::read_samples_to_learn({&table, selection.device_id, selection.setting_ids,
+                                             std::nullopt, selection.catalogue}));
   asked.learn = learn_request(request.learn);
   asked.learn.progress =
       learning_progress(static_cast<std::int64_t>(samples.size()), events, nullptr);

@@ -29,7 +29,8 @@ struct Sample {
   bool never_quiet = false;  ///< table::kNeverQuiet
   /// Of a hot row: the state that the bytes of the kernel itself make of its weights.
   std::size_t state_of_its_own = 0;
-  double cycle_ns = 0;  ///< from one use of a weight to the next while the row was measured
+  double cycle_ns =
+      0;  ///< of copies with weights of their own, from one use of a weight to the next
 };
 
 /// One question. What it points at must outlive the call.

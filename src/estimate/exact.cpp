@@ -57,6 +57,8 @@ struct Usable {
 
 /// Copies of a kernel that a row may say it was measured with.
 constexpr std::int64_t kMostCopies = 1'000;
+/// A cycle of eleven days is an untrusted table's.
+constexpr double kLongestCycleNs = 1e15;
 
 /// How unsure the row's median is: its confidence interval, where the row has one. The spread of
 /// single blocks (Timing::sd_log) is how much the machine varied, which more blocks average out.
@@ -77,7 +79,7 @@ std::optional<Usable> usable(const table::StoredRow& stored) {
   Usable row{stored.id, stored.row.reuse_bytes, timing->median_ns};
   row.in_model_ns = table::in_model_ns(stored.row.method);
   const auto copies = std::clamp<std::int64_t>(stored.row.method.copies, 1, kMostCopies);
-  row.cycle_ns = row.median_ns * static_cast<double>(copies);
+  row.cycle_ns = std::min(row.median_ns * static_cast<double>(copies), kLongestCycleNs);
   row.under_load = stored.row.method.has(table::kUnderLoad);
   if (row.reuse_bytes && !std::isfinite(*row.reuse_bytes)) row.reuse_bytes.reset();
   row.sd_log = sd_of_median(*timing);
@@ -214,7 +216,10 @@ Estimate from_states(const Known& known, const std::optional<ReuseCurve>& curve,
     }
     return answer;
   }
-  if (explain) answer.why = fmt::format("row {}", below.id);
+  if (explain) {
+    answer.why = fmt::format("row {}", below.id);
+    if (state.median_ns != below.median_ns) answer.why += ", less what others took of its weights";
+  }
   if (rows.size() == 1) widen_for_lone_state(known, curve, wanted, explain, answer);
   if (explain && !query.reuse_bytes) answer.why += ", assumed hot because no footprint was given";
   return answer;
@@ -347,7 +352,7 @@ class Exact final : public Estimator {
         known.states.push_back(row);
         known.points.push_back({*row.reuse_bytes, row.median_ns, row.sd_log});
       }
-      put_foreign_bytes(known);
+      undo_losses_of(known);
       if (known.states.empty()) known.stateless = from_stateless(rows);
       if (known.states.size() == 1) known.weight_bytes = weight_bytes(key, *rows_.catalogue);
       break;
@@ -355,22 +360,28 @@ class Exact final : public Estimator {
     return known;
   }
 
-  /// What others brought in while rows out of the core's own cache were measured. A row that lost
-  /// most of its weights to them says nothing of that state.
-  void put_foreign_bytes(Known& known) const {
-    if (!(rows_.foreign_bytes_per_ns > 0) || !rows_.curve || known.points.size() < 2) return;
-    const Ramp& last = rows_.curve->last;
-    const auto hot = std::min_element(
+  /// Rows of the last level as if others had taken nothing of it (foreign.hpp). One that lost most
+  /// of its weights to them says nothing of that state and is left out.
+  void undo_losses_of(Known& known) const {
+    if (!rows_.foreign || !(rows_.foreign->bytes_per_ns > 0) || known.points.size() < 3) return;
+    const Ramp& last = rows_.foreign->last;
+    const double cold_from = std::sqrt(last.lo_bytes * last.hi_bytes);
+    const auto [hot, cold] = std::minmax_element(
         known.points.begin(), known.points.end(),
         [](const StatePoint& a, const StatePoint& b) { return a.reuse_bytes < b.reuse_bytes; });
-    const double hot_bytes = hot->reuse_bytes;
+    if (!(cold->reuse_bytes > cold_from)) return;
+    const StatePoint hottest = *hot;
+    const double cold_log_ns = std::log(cold->median_ns);
     std::vector<Usable> states;
     std::vector<StatePoint> points;
     for (std::size_t i = 0; i < known.points.size(); ++i) {
       StatePoint point = known.points[i];
-      if (point.reuse_bytes > hot_bytes && last.gone(point.reuse_bytes) <= 0) {
-        point.foreign_bytes = rows_.foreign_bytes_per_ns * known.states[i].cycle_ns;
-        if (lost_among_others(last, point.reuse_bytes, point.foreign_bytes) > kMostLost) continue;
+      if (point.reuse_bytes > hottest.reuse_bytes && point.reuse_bytes <= cold_from) {
+        const double foreign = rows_.foreign->bytes_per_ns * known.states[i].cycle_ns;
+        const double lost = lost_among_others(last, point.reuse_bytes, foreign);
+        if (lost > kMostLost) continue;
+        point.median_ns = std::exp(without_loss(std::log(point.median_ns),
+                                                std::log(hottest.median_ns), cold_log_ns, lost));
       }
       points.push_back(point);
       states.push_back(known.states[i]);

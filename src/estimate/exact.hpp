@@ -18,6 +18,13 @@
 
 namespace oplat::estimate {
 
+/// What others brought into the last level while rows were measured (foreign.hpp), and the ramp out
+/// of it that this was learned by.
+struct ForeignTraffic {
+  double bytes_per_ns = 0;
+  Ramp last;
+};
+
 /// Which rows may answer: those of one device under the first setting that holds the key.
 struct RowSource {
   const table::Table* table = nullptr;  ///< must outlive the estimator
@@ -26,12 +33,12 @@ struct RowSource {
       settings;  ///< in order of preference: the asked build, then other builds of the version
   std::optional<ReuseCurve> curve;           ///< nothing: the rows' own states are the ends
   const ir::Catalogue* catalogue = nullptr;  ///< required; must outlive the estimator
-  /// What others brought into the last level while rows were measured (foreign.hpp).
-  double foreign_bytes_per_ns = 0;
+  std::optional<ForeignTraffic> foreign = std::nullopt;  ///< nothing: rows count as measured
 };
 
 /// Rows of the key itself. A single row is returned verbatim; hot and cold rows are interpolated at
-/// the footprint; rows without a state answer any footprint where no row has one. A key that holds
+/// the footprint, those of the last level without what others took of it where RowSource says that;
+/// rows without a state answer any footprint where no row has one. A key that holds
 /// "?" matches nothing. Where no row has the key, those of its aliases answer (ir/key_domain.hpp),
 /// with a wider spread where they leave the batch open or the key does; then not those of rows that
 /// cannot be (sanity.hpp).

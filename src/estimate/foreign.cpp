@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/stats.hpp"
+#include "table/memory_text.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -101,6 +102,25 @@ double foreign_rate(std::span<const Sample> samples, const Ramp& last) {
   return best;
 }
 
+double without_loss(double log_ns, double hot_log_ns, double cold_log_ns, double lost) {
+  const double alone = (log_ns - lost * cold_log_ns) / (1 - lost);
+  return std::clamp(alone, std::min(hot_log_ns, log_ns), log_ns);
+}
+
+Result<std::optional<Ramp>> measured_last_level(const RowSource& rows) {
+  OPLAT_TRY(memory, table::find_memory(*rows.table, rows.device));
+  if (!memory || !memory->last) return std::optional<Ramp>();
+  const table::MemoryRamp& middle = memory->last->middle;
+  return std::optional(Ramp{middle.lo_bytes, middle.hi_bytes});
+}
+
+Result<std::vector<Sample>> read_samples_to_learn(const RowSource& rows) {
+  OPLAT_TRY(samples, read_samples_in_states(rows));
+  OPLAT_TRY(last, measured_last_level(rows));
+  if (last) undo_losses(samples, *last, foreign_rate(samples, *last));
+  return samples;
+}
+
 void undo_losses(std::vector<Sample>& samples, const Ramp& last, double rate) {
   if (!(rate > 0)) return;
   const auto ends = ends_of(samples);
@@ -115,8 +135,7 @@ void undo_losses(std::vector<Sample>& samples, const Ramp& last, double rate) {
     says_nothing[i] = lost > kMostLost;
     const auto at = ends.find(sample.key);
     if (says_nothing[i] || at == ends.end() || !at->second.hot || !at->second.cold) continue;
-    const double without = (sample.log_ns - lost * *at->second.cold) / (1 - lost);
-    fresh[i] = std::clamp(without, std::min(*at->second.hot, sample.log_ns), sample.log_ns);
+    fresh[i] = without_loss(sample.log_ns, *at->second.hot, *at->second.cold, lost);
   }
   std::vector<Sample> kept;
   kept.reserve(samples.size());

@@ -8,10 +8,13 @@
 /// and say how much that is.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "base/result.hpp"
 #include "estimate/estimator.hpp"
+#include "estimate/exact.hpp"
 #include "estimate/reuse.hpp"
 
 namespace oplat::estimate {
@@ -24,8 +27,20 @@ inline constexpr double kMostLost = 0.7;
 /// or time makes no difference. `samples`: as read_samples_in_states() has them.
 double foreign_rate(std::span<const Sample> samples, const Ramp& last);
 
-/// Takes from the times of the last level what others made of them, as far as the kernel's hot and
-/// cold rows tell, and leaves out rows that lost more than kMostLost. `rate`: foreign_rate().
+/// A row of the last level, of which others took the share `lost` (at most kMostLost), as if they
+/// had not: by the kernel's own hot and cold rows, neither below the hot one nor above itself.
+/// Logarithms of times.
+double without_loss(double log_ns, double hot_log_ns, double cold_log_ns, double lost);
+
+/// Takes from the times of the last level what others made of them, where the kernel has a hot and
+/// a cold row, and leaves out rows that lost more than kMostLost. `rate`: foreign_rate().
 void undo_losses(std::vector<Sample>& samples, const Ramp& last, double rate);
+
+/// The ramp out of the last level that was measured of the device; std::nullopt if none was, and
+/// then nobody knows what others do to it.
+Result<std::optional<Ramp>> measured_last_level(const RowSource& rows);
+
+/// read_samples_in_states() as kernels are learned from: without the losses to others.
+Result<std::vector<Sample>> read_samples_to_learn(const RowSource& rows);
 
 }  // namespace oplat::estimate

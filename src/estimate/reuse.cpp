@@ -39,6 +39,9 @@ constexpr double kMaxMove = 2;
 /// Quantile of the normal distribution, two-sided 90 %.
 constexpr double kSdsToTheEnds = 1.6448536269514722;
 
+/// An untrusted table may hold more than any machine has, whose logarithm has no value.
+constexpr double kMaxBytes = 1e18;
+
 /// An untrusted table may hold 0 or less; the logarithm needs a byte.
 double at_least_one(double bytes) { return std::max(bytes, 1.0); }
 
@@ -241,7 +244,7 @@ StateAnswer on_curve(std::span<const StatePoint> points, const std::optional<Reu
   };
   std::vector<Placed> placed;
   for (const std::size_t i : order) {
-    const double place = ramps.place(far_back(points[i]), points[i].foreign_bytes);
+    const double place = ramps.place(far_back(points[i]), 0);
     if (!placed.empty() && placed.back().place == place) {
       if (distance(i) < distance(placed.back().index)) placed.back().index = i;
     } else {
@@ -281,8 +284,10 @@ StateAnswer on_curve(std::span<const StatePoint> points, const std::optional<Reu
 
 double lost_among_others(const Ramp& last, double reuse_bytes, double foreign_bytes) {
   double share = 0;
-  for (const auto& [factor, often] : kForeignMoments)
-    share += often * std::min(last.gone(reuse_bytes + factor * foreign_bytes), 1.0);
+  for (const auto& [factor, often] : kForeignMoments) {
+    const double bytes = std::min(reuse_bytes + factor * foreign_bytes, kMaxBytes);
+    share += often * std::min(last.gone(bytes), 1.0);
+  }
   return share;
 }
 

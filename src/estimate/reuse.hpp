@@ -67,7 +67,6 @@ struct StatePoint {
   double reuse_bytes = 0;
   double median_ns = 0;
   double sd_log = 0;
-  double foreign_bytes = 0;  ///< what others brought into the last level between two uses
 };
 
 /// Share of the way out of the last level after a use that lies `reuse_bytes` of the model and

@@ -173,7 +173,7 @@ Result<CompositionFit> decode_composition(std::string_view text) {
       std::find(kFormerCompositionFormats.begin(), kFormerCompositionFormats.end(), schema);
   const bool current = schema == Json(kCompositionFormat);
   if (!current && former == kFormerCompositionFormats.end()) return bad("is not a known format");
-  // Each step back but the first lacks one number more.
+  // Each step back but the first two lacks one number more.
   const auto steps_back = current ? 0 : former - kFormerCompositionFormats.begin() + 1;
   CompositionFit fit;
   Reader reader;

@@ -130,6 +130,7 @@ struct FitCandidate {
   std::size_t fold = 0;    ///< of its group; groups of one fold are left out together
   bool calibrates = true;
   std::vector<KernelSum> sums;
+  SumParts unfitted;  ///< as without a fit, which knows nothing of others
   double half_width = 0;
   double load_sd = 0;  ///< of its time, since it was measured on a busy machine; 0: it was not
   /// What the model touches is the same under every curve.
@@ -203,6 +204,9 @@ class Fitting {
   /// Groups by the request, else by the identity of models: what it is to one plan is not known of
   /// the plan in another shape, so that the name of the file and its weights tell (docs/adr/0057).
   void name_groups();
+  /// Of its kernels; std::nullopt, and it is excluded, if some have no row.
+  Result<std::optional<KernelSum>> sum_with(const Predictor& predictor,
+                                            const FitCandidate& candidate, double foreign_bytes);
   Status add_sums(FitCandidate& candidate);
   [[nodiscard]] std::vector<const FitCandidate*> without(const std::set<std::string>& groups) const;
   [[nodiscard]] Fitted fit(const std::vector<const FitCandidate*>& models) const;
@@ -242,29 +246,62 @@ class Fitting {
   std::vector<Curve> curves_;
   std::size_t shares_ = 1;  ///< curves_ in a row that differ in foreign_share alone
   double foreign_bytes_per_ns_ = 0;
-  std::vector<Predictor> predictors_;  ///< one for each curve
+  std::vector<Predictor> predictors_;  ///< one for each place of the curve
+  std::optional<Predictor> unfitted_;  ///< where predictors_ differ from it in what others took
   CoefficientPrior prior_;
   std::vector<FitCandidate> models_;
   std::vector<std::pair<std::string, std::string>> excluded_;
 };
 
+Result<std::optional<KernelSum>> Fitting::sum_with(const Predictor& predictor,
+                                                   const FitCandidate& candidate,
+                                                   double foreign_bytes) {
+  const double reuse = candidate.plan.weight_bytes + candidate.plan.activation_bytes;
+  OPLAT_TRY(kernels, predictor.estimate(candidate.plan.kernels, reuse, MissingPolicy::Error, false,
+                                        foreign_bytes));
+  const auto lacking = std::count_if(kernels.begin(), kernels.end(),
+                                     [](const auto& kernel) { return !kernel.latency_ns; });
+  if (lacking > 0) {
+    excluded_.emplace_back(candidate.row.row.name,
+                           fmt::format("{} of its kernels have no row", lacking));
+    return std::optional<KernelSum>();
+  }
+  KernelSum sum = sum_of(kernels);
+  sum.parts.reuse_bytes = reuse;
+  return std::optional(std::move(sum));
+}
+
 Status Fitting::add_sums(FitCandidate& candidate) {
   const double reuse = candidate.plan.weight_bytes + candidate.plan.activation_bytes;
-  for (std::size_t c = 0; c < curves_.size(); ++c) {
-    const double foreign =
-        curves_[c].foreign_share * foreign_bytes_per_ns_ * candidate.measured.median_ns;
-    OPLAT_TRY(kernels, predictors_[c / shares_].estimate(candidate.plan.kernels, reuse,
-                                                         MissingPolicy::Error, false, foreign));
-    const auto lacking = std::count_if(kernels.begin(), kernels.end(),
-                                       [](const auto& kernel) { return !kernel.latency_ns; });
-    if (lacking > 0) {
-      excluded_.emplace_back(candidate.row.row.name,
-                             fmt::format("{} of its kernels have no row", lacking));
-      return {};
-    }
-    candidate.sums.push_back(sum_of(kernels));
-    candidate.sums.back().parts.reuse_bytes = reuse;
+  if (!(reuse >= 0 && std::isfinite(reuse))) {
+    excluded_.emplace_back(candidate.row.row.name, "its plan states no finite number of bytes");
+    return {};
   }
+  std::vector<KernelSum> sums;
+  for (const Predictor& predictor : predictors_) {
+    OPLAT_TRY(alone, sum_with(predictor, candidate, 0));
+    if (!alone) return {};
+    // As predict() lets others in.
+    for (std::size_t share = 0; share < shares_; ++share) {
+      const double rate = curves_[sums.size()].foreign_share * foreign_bytes_per_ns_;
+      OPLAT_TRY(foreign, predictor.foreign_bytes_during(candidate.plan.kernels, reuse,
+                                                        MissingPolicy::Error, rate));
+      if (!(foreign > 0)) {
+        sums.push_back(*alone);
+        continue;
+      }
+      OPLAT_TRY(sum, sum_with(predictor, candidate, foreign));
+      if (!sum) return {};
+      sums.push_back(*std::move(sum));
+    }
+  }
+  candidate.unfitted = sums.front().parts;
+  if (unfitted_) {
+    OPLAT_TRY(sum, sum_with(*unfitted_, candidate, 0));
+    if (!sum) return {};
+    candidate.unfitted = sum->parts;
+  }
+  candidate.sums = std::move(sums);
   return {};
 }
 
@@ -288,6 +325,13 @@ Status Fitting::collect() {
     trial.fit->foreign_bytes_per_ns = foreign_bytes_per_ns_;
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(trial), std::nullopt));
     predictors_.push_back(std::move(predictor));
+  }
+  if (foreign_bytes_per_ns_ > 0) {
+    Selection unfitted = selection_;
+    unfitted.fit.emplace();
+    unfitted.fit->curve = start_;
+    OPLAT_TRY(predictor, Predictor::create(table_, std::move(unfitted), std::nullopt));
+    unfitted_ = std::move(predictor);
   }
   OPLAT_TRY(rows, table_.model_rows());
   std::optional<double> load_sd;  // read once it is wanted
@@ -335,6 +379,7 @@ Status Fitting::collect() {
     models_.push_back(std::move(candidate));
   }
   predictors_.clear();
+  unfitted_.reset();
   std::stable_sort(models_.begin(), models_.end(),
                    [](const auto& a, const auto& b) { return a.row.row.name < b.row.row.name; });
   name_groups();
@@ -541,7 +586,7 @@ Result<LeftOutModel> Fitting::left_out(const FitCandidate& model, const Without&
                                 composition.scores};
   OPLAT_TRY(bounds, interval(left.predicted_ns, left.sd_log, request_.level, calibration));
   left.interval = bounds;
-  left.unfitted_ns = prior_.mean.predict(model.sums.front().parts);
+  left.unfitted_ns = prior_.mean.predict(model.unfitted);
   left.calibrates = model.calibrates;
   return left;
 }

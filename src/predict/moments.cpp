@@ -23,6 +23,10 @@ constexpr double kMaxRate = 1024;
 /// Models, and the largest reach over the smallest, from which two numbers can be told apart.
 constexpr std::size_t kMinModels = 8;
 constexpr double kMinReachRatio = 2;
+/// The least that the largest reach has to be: beyond what was seen nobody knows.
+constexpr double kMinLargestReach = 0.5;
+/// Bytes beyond are those of an untrusted table, and their logarithm may have no value.
+constexpr double kMaxTouched = 1e18;
 /// Degrees of freedom of what models' own variances scatter by around the one that is expected.
 constexpr double kFreedomOfModels = 6;
 /// Spreads that are tried.
@@ -47,8 +51,10 @@ std::vector<double> steps(double most) {
 }  // namespace
 
 double moment_reach(const Exposure& exposure, const estimate::Ramp& last) {
-  if (!(exposure.ns > 0) || !(exposure.touched_bytes > 0)) return 0;
-  const auto gone = [&](double bytes) { return std::min(last.gone(bytes), 1.0); };
+  if (!(exposure.ns > 0 && exposure.touched_bytes > 0 && exposure.reuse_bytes > 0)) return 0;
+  const auto gone = [&](double bytes) {
+    return std::min(last.gone(std::min(bytes, kMaxTouched)), 1.0);
+  };
   const double place = gone(kCapacityFactor * exposure.reuse_bytes) -
                        kFeltFromMemory * gone(exposure.reuse_bytes / kCapacityFactor);
   return place * std::sqrt(std::min(exposure.touched_bytes / exposure.ns, kMaxRate));
@@ -71,7 +77,7 @@ MomentSpread fit_moments(std::span<const ModelMoments> models,
   spread.sd_log = base::median(spreads).value_or(0);
   if (!last || models.size() < kMinModels) return spread;
   const auto [least, most] = std::minmax_element(reaches.begin(), reaches.end());
-  if (!(*most > kMinReachRatio * *least)) return spread;
+  if (!(*most > kMinReachRatio * *least && *most >= kMinLargestReach)) return spread;
   double lowest = std::numeric_limits<double>::infinity();
   std::vector<double> of_reach = steps(kMostSd);
   of_reach.push_back(0);

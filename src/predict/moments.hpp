@@ -18,7 +18,7 @@ namespace oplat::predict {
 /// A sum of kernels, as moments of a machine meet it.
 struct Exposure {
   double reuse_bytes = 0;    ///< of the model: its weights and results, which a run touches
-  double touched_bytes = 0;  ///< of the kernels of the sum: reuse_bytes for a whole model
+  double touched_bytes = 0;  ///< of the kernels of the sum, reuse_bytes at most
   double ns = 0;             ///< what they take
 };
 

@@ -496,9 +496,12 @@ Result<Predictor> Predictor::create(const table::Table& table, Selection selecti
   const Selection& chosen = impl->selection;
   const auto curve =
       chosen.fit ? chosen.fit->curve : estimate::default_curve(chosen.device, chosen.memory);
-  impl->rows = estimate::RowSource{
-      &table, chosen.device_id, chosen.setting_ids,
-      curve,  chosen.catalogue, chosen.fit ? chosen.fit->foreign_bytes_per_ns : 0};
+  impl->rows =
+      estimate::RowSource{&table, chosen.device_id, chosen.setting_ids, curve, chosen.catalogue};
+  if (chosen.fit && chosen.fit->foreign_bytes_per_ns > 0) {
+    if (const auto measured = estimate::default_curve(chosen.device, chosen.memory))
+      impl->rows.foreign = {chosen.fit->foreign_bytes_per_ns, measured->last};
+  }
   OPLAT_TRY(chain, estimate::make_chain(impl->rows, {.profile = profile}));
   impl->chain = std::move(chain);
   impl->exact = estimate::make_exact(impl->rows);
@@ -611,15 +614,21 @@ double Predictor::foreign_bytes_in(double ns) const {
   return impl_->selection.fit ? impl_->selection.fit->foreign_bytes(ns) : 0;
 }
 
-Result<double> Predictor::foreign_bytes(const table::Plan& plan, double reuse_bytes,
-                                        MissingPolicy missing) const {
-  if (!(foreign_bytes_in(1) > 0)) return 0;
-  // What others bring in makes a model a little longer, and that little lets in next to nothing.
-  OPLAT_TRY(kernels, estimate(plan.kernels, reuse_bytes, missing, false));
-  double ns = 0;
-  for (const KernelPrediction& kernel : kernels)
-    ns += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
-  return std::isfinite(ns) ? foreign_bytes_in(ns) : 0;
+Result<double> Predictor::foreign_bytes_during(const std::vector<table::PlanKernel>& kernels,
+                                               double reuse_bytes, MissingPolicy missing,
+                                               double bytes_per_ns) const {
+  // What others bring in makes a model longer, which lets in more; a third step would add little.
+  constexpr int kPasses = 2;
+  double foreign_bytes = 0;
+  for (int pass = 0; pass < kPasses && bytes_per_ns > 0; ++pass) {
+    OPLAT_TRY(answers, estimate(kernels, reuse_bytes, missing, false, foreign_bytes));
+    double ns = 0;
+    for (const KernelPrediction& kernel : answers)
+      ns += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    if (!std::isfinite(ns)) return 0;
+    foreign_bytes = bytes_per_ns * ns;
+  }
+  return foreign_bytes;
 }
 
 Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& options) const {
@@ -646,7 +655,8 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   prediction.plan_source = plan.source;
   prediction.plan_hash = plan.identity;
   prediction.composition = impl_->composition;
-  OPLAT_TRY(foreign, foreign_bytes(plan, prediction.reuse_bytes, options.missing));
+  OPLAT_TRY(foreign, foreign_bytes_during(plan.kernels, prediction.reuse_bytes, options.missing,
+                                          foreign_bytes_in(1)));
   prediction.composition.foreign_bytes = foreign;
   OPLAT_TRY(kernels, estimate(plan.kernels, prediction.reuse_bytes, options.missing,
                               options.explain, foreign));

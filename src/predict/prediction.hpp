@@ -216,13 +216,14 @@ class Predictor {
                                                  double foreign_bytes = 0) const;
   /// What others bring into the last level in so long; 0 without a fit that says so.
   [[nodiscard]] double foreign_bytes_in(double ns) const;
+  /// What they do while these kernels run, at so many bytes a ns.
+  [[nodiscard]] Result<double> foreign_bytes_during(const std::vector<table::PlanKernel>& kernels,
+                                                    double reuse_bytes, MissingPolicy missing,
+                                                    double bytes_per_ns) const;
   /// Whether rows time the operator of this key, of whatever sizes.
   Result<bool> times_operator(std::string_view key) const;
 
  private:
-  /// During a run of this model.
-  [[nodiscard]] Result<double> foreign_bytes(const table::Plan& plan, double reuse_bytes,
-                                             MissingPolicy missing) const;
   struct Impl;
   explicit Predictor(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

@@ -15,7 +15,6 @@
 #include "estimate/learned/states.hpp"
 #include "estimate/row_spread.hpp"
 #include "estimate/sanity.hpp"
-#include "table/memory_text.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -314,21 +313,8 @@ struct Described {
   std::vector<double> log_ns;                 ///< of each
 };
 
-/// Times of the last level are taught as they are where others do not fill it: a model asks for as
-/// much of that as its own time lets in.
-Status undo_losses_of(const RowSource& rows, std::vector<Sample>& samples) {
-  if (rows.settings.empty()) return {};
-  OPLAT_TRY(sizes, table::sizes_of_states(*rows.table, rows.device, rows.settings.front()));
-  if (!sizes.memory || !sizes.memory->last) return {};
-  const table::MemoryRamp& middle = sizes.memory->last->middle;
-  const Ramp last{middle.lo_bytes, middle.hi_bytes};
-  undo_losses(samples, last, foreign_rate(samples, last));
-  return {};
-}
-
 Result<Described> read_described(const RowSource& rows, bool exclude_suspects) {
-  OPLAT_TRY(samples, read_samples_in_states(rows));
-  OPLAT_CHECK(undo_losses_of(rows, samples));
+  OPLAT_TRY(samples, read_samples_to_learn(rows));
   TrainingSet training = training_set(samples, exclude_suspects, *rows.catalogue);
   Described described;
   for (Sample& sample : training.samples) {

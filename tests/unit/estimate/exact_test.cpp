@@ -10,6 +10,7 @@
 
 #include "compat/registry.hpp"
 #include "estimate/chain.hpp"
+#include "estimate/foreign.hpp"
 #include "estimate/row_spread.hpp"
 #include "unit/estimate/small_table.hpp"
 
@@ -339,34 +340,42 @@ TEST_F(ExactTest, AColdRowStaysColdWithoutItsHotOne) {
 }
 
 // A row of copies in turn, 13 times 10 us from one use of a weight to the next.
-TEST_F(ExactTest, ARowOfTheLastLevelStandsWhereOthersLeftIt) {
+TEST_F(ExactTest, ARowOfTheLastLevelGivesBackWhatOthersTook) {
   RowSource shared = source();
-  shared.curve = ReuseCurve{Ramp{0.25 * kMiB, 1 * kMiB}, {2 * kMiB, 10 * kMiB}};
+  const Ramp last{2 * kMiB, 10 * kMiB};
+  shared.curve = ReuseCurve{Ramp{0.25 * kMiB, 1 * kMiB}, last};
   const auto at = [&](double mib, double foreign_mib) {
     const Query query{test::kMatMul, mib * kMiB, true, foreign_mib * kMiB};
     std::optional<Estimate> answer;
     must(make_exact(shared)->estimate({&query, 1}, {&answer, 1}));
-    return answer->median_ns;
+    return *answer;
   };
   row(test::kMatMul, 0.1 * kMiB, timing(9'000));
   table::Row copies;
   copies.key = test::kMatMul;
   copies.origin = "own";
   copies.reuse_bytes = 1.5 * kMiB;
-  copies.outcome = timing(10'000);
+  copies.outcome = timing(12'000);
   copies.method.copies = 13;
   must(small_.table().put_row(device_, setting_, std::nullopt, copies));
   row(test::kMatMul, 64 * kMiB, timing(20'000));
-  EXPECT_EQ(at(1.5, 0), 10'000);
-  EXPECT_GT(at(1.5, 4), 10'000) << "a model's own time lets others in";
-  shared.foreign_bytes_per_ns = 20;
-  const double foreign = 20 * 13 * 10'000 / kMiB;
-  EXPECT_NEAR(at(1.5, foreign), 10'000, 1e-6);
-  EXPECT_LT(at(1.5, 0), 10'000) << "with nobody around it had been quicker";
-  EXPECT_GT(at(1.5, 0), 9'000);
-  // Where others took nearly all, the row says nothing of the last level.
-  shared.foreign_bytes_per_ns = 1000;
-  EXPECT_EQ(at(1.5, 0), 9'000);
+  EXPECT_EQ(at(1.5, 0).median_ns, 12'000);
+  EXPECT_GT(at(1.5, 4).median_ns, 12'000) << "a model's own time lets others in";
+  shared.foreign = {10, last};
+  const double foreign_mib = 10 * 13 * 12'000 / kMiB;
+  const double lost = lost_among_others(last, 1.5 * kMiB, foreign_mib * kMiB);
+  ASSERT_GT(lost, 0.1);
+  ASSERT_LT(lost, kMostLost);
+  const double alone = std::exp((std::log(12'000.0) - lost * std::log(20'000.0)) / (1 - lost));
+  ASSERT_GT(alone, 9'000);
+  EXPECT_NEAR(at(1.5, 0).median_ns, alone, 1e-6);
+  EXPECT_THAT(at(1.5, 0).why, ::testing::HasSubstr("less what others took"));
+  EXPECT_NEAR(at(1.5, foreign_mib).median_ns, 12'000, 1e-6) << "a model that waits as long";
+  // Where others took nearly all, the row says nothing of the last level; no time is no number.
+  for (const double rate : {1e3, 1e300}) {
+    shared.foreign = {rate, last};
+    EXPECT_EQ(at(1.5, 0).median_ns, 9'000);
+  }
 }
 
 TEST_F(ExactTest, TheChainAsksTheRooflineLastAndOnlyIfTold) {

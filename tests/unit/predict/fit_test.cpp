@@ -318,6 +318,30 @@ TEST(CompositionRecord, OneThatCountsOtherBytesOfResultsSaysSo) {
             CountedResults::LeftBeyondRow);
 }
 
+TEST(CompositionRecord, OneWhoseNumbersOfAHostCannotBeIsRefused) {
+  CompositionFit fit;
+  fit.foreign_bytes_per_ns = 6.5;
+  fit.foreign_share = 0.25;
+  fit.moments = {0.0625, 0.125, estimate::Ramp{8e6, 3e7}};
+  const std::string good = encode(fit);
+  const auto with = [&](const std::string& part, const std::string& other) {
+    std::string text = good;
+    const auto at = text.find(part);
+    EXPECT_NE(at, std::string::npos) << part << " in " << text;
+    return text.replace(at, part.size(), other);
+  };
+  for (const std::string& text :
+       {with(R"(per_ns":6.5)", R"(per_ns":-1)"), with(R"(per_ns":6.5)", R"(per_ns":1e7)"),
+        with(R"(share":0.25)", R"(share":2)"), with(R"(share":0.25)", R"(share":"x")"),
+        with(R"(reach":0.125)", R"(reach":6)"), with(R"(reach":0.125)", R"(reach":-1)"),
+        with(R"("lo_bytes":8000000.0)", R"("lo_bytes":4e7)"),
+        with(R"("lo_bytes":8000000.0)", R"("lo_bytes":null)")}) {
+    const auto decoded = decode_composition(text);
+    ASSERT_FALSE(decoded) << text;
+    EXPECT_THAT(decoded.error().message, HasSubstr("oplat fit"));
+  }
+}
+
 TEST(CompositionRecord, OneOfTheTimeBeforeScaleIsRead) {
   const CompositionFit fit = must(decode_composition(
       R"({"schema":"oplat.composition/1","c0_ns":1,"c1_ns":2,"curve":null,"sd_log":0.04,"measured_correlation":0.3,"scores":[0.5]})"));
@@ -567,7 +591,8 @@ TEST_F(FitTest, FindsHowMuchOfTheLastLevelIsLeft) {
     EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.01) << left.name;
 }
 
-// A host whose neighbours bring 6 bytes a ns into the last level, half of which models feel.
+// A host whose neighbours bring 6 bytes a ns into the last level, all of which models feel, though
+// half is likelier before.
 TEST_F(FitTest, FindsWhatOthersBringIntoTheLastLevel) {
   constexpr double kLevelBytes = 1024.0 * 1024.0;
   constexpr double kPool = 4 * kLevelBytes;
@@ -612,9 +637,9 @@ TEST_F(FitTest, FindsWhatOthersBringIntoTheLastLevel) {
     must(small_.table().put_plan(plan));
     double ns = alone;
     for (int step = 0; step < 50; ++step)
-      ns = kC0 +
-           alone / hot_ns(0) *
-               in_state(0, estimate::lost_among_others(last, plan.weight_bytes, 0.5 * kRate * ns));
+      ns = kC0 + alone / hot_ns(0) *
+                     in_state(0, estimate::lost_among_others(last, plan.weight_bytes,
+                                                             kRate * (ns - kC0)));
     table::ModelRow row;
     row.name = plan.model;
     row.plan_identity = plan.identity;
@@ -632,7 +657,7 @@ TEST_F(FitTest, FindsWhatOthersBringIntoTheLastLevel) {
   selection.memory->last = table::Eviction{ramp, ramp, ramp, std::nullopt};
   const FitResult result = must(fit_composition(small_.table(), selection, {}));
   EXPECT_NEAR(result.fit.foreign_bytes_per_ns / kRate, 1, 0.15);
-  EXPECT_EQ(result.fit.foreign_share, 0.5);
+  EXPECT_EQ(result.fit.foreign_share, 1);
   for (const LeftOutModel& left : result.left_out)
     EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.04) << left.name;
   // A prediction lets in what its own time does.
@@ -640,8 +665,16 @@ TEST_F(FitTest, FindsWhatOthersBringIntoTheLastLevel) {
   const table::Plan plan = must(small_.table().find_plan("plan of net10.onnx")).value();
   const Prediction shared = must(predict(small_.table(), selection, plan, {}));
   EXPECT_NEAR(shared.composition.foreign_bytes,
-              0.5 * result.fit.foreign_bytes_per_ns * *shared.latency_ns,
-              0.1 * shared.composition.foreign_bytes);
+              result.fit.foreign_bytes_per_ns * *shared.latency_ns,
+              0.3 * shared.composition.foreign_bytes);
+  // Without a fit nobody knows of others: rows count as measured.
+  Selection unfitted = selection;
+  unfitted.fit.reset();
+  for (const LeftOutModel& left : result.left_out) {
+    const table::Plan of_model = must(small_.table().find_plan("plan of " + left.name)).value();
+    EXPECT_NEAR(left.unfitted_ns, *must(predict(small_.table(), unfitted, of_model, {})).latency_ns,
+                1e-6 * left.unfitted_ns);
+  }
   selection.fit->foreign_share = 0;
   EXPECT_LT(*must(predict(small_.table(), selection, plan, {})).latency_ns, *shared.latency_ns);
 }

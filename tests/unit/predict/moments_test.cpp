@@ -31,6 +31,7 @@ TEST(MomentReach, IsOfWhatLivesInTheLastLevelAndOfTheBytesANanosecond) {
     EXPECT_TRUE(std::isfinite(moment_reach({16 * kMibOfMoments, kMibOfMoments, odd}, kLast)))
         << odd;
     EXPECT_TRUE(std::isfinite(moment_reach({16 * kMibOfMoments, odd, 1e6}, kLast))) << odd;
+    EXPECT_TRUE(std::isfinite(moment_reach({odd, 1e6, 1e6}, estimate::Ramp{8e6, 3e7}))) << odd;
   }
 }
 
@@ -85,6 +86,13 @@ TEST(FitMoments, OneSpreadForAllWhereNothingTellsThemApart) {
   EXPECT_TRUE(median_alone(fit_moments(alike, kLast)));
   EXPECT_EQ(fit_moments(alike, kLast).sd_log, models.back().sd_log);
   EXPECT_EQ(fit_moments({}, kLast), MomentSpread());
+  // Models far smaller than the last level, of which one hardly feels it: what it differs by says
+  // nothing of those that do.
+  std::vector<ModelMoments> small(9, models.front());
+  for (ModelMoments& model : small) model.exposure = whole(kMibOfMoments, 1e6);
+  small.back().exposure = whole(4.05 * kMibOfMoments, 1.4e6);
+  small.back().sd_log = 0.08;
+  EXPECT_TRUE(median_alone(fit_moments(small, kLast)));
   // Where all are as far apart, whatever they touch, reach has no part in it.
   for (ModelMoments& model : alike) model.sd_log = 0.02;
   for (std::size_t i = 0; i < alike.size(); ++i)

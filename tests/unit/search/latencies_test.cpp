@@ -147,6 +147,41 @@ TEST_F(LatenciesTest, AFittedCompositionCountsKernelsAndBytesOfBlocksAsPredictDo
   EXPECT_NEAR(blocks, *whole.latency_ns, 1e-6);
 }
 
+TEST_F(LatenciesTest, OthersBringInWhatTheMeanNetworkLetsIn) {
+  const Expansion all_keys = must(expand(space_, resolution_));
+  for (std::size_t i = 0; i < all_keys.keys.size(); ++i) {
+    small_.row(device_, setting_, all_keys.keys[i], 1e3, test::timing(ns_of(i)));
+    small_.row(device_, setting_, all_keys.keys[i], 1e12, test::timing(3 * ns_of(i)));
+  }
+  predict::CompositionFit fit;
+  fit.curve = estimate::ReuseCurve{std::nullopt, {1e6, 1e8}};
+  const auto timed_with = [&](double rate) {
+    fit.foreign_bytes_per_ns = rate;
+    fit.foreign_share = 0.5;
+    must(small_.table().put_fit(
+        device_, setting_, {std::string(predict::kCompositionFormat), 0, predict::encode(fit)}));
+    return time({.reuse_bytes = 1e4});
+  };
+  const ResolutionLatencies alone = timed_with(0).resolutions[0];
+  double mean_ns = 0;
+  for (const ExpandedLayer& layer : alone.expansion.layers) {
+    for (const Cell& cell : layer.cells) {
+      for (const std::size_t kernel : cell.kernels)
+        mean_ns += *alone.kernels[kernel].latency_ns / static_cast<double>(layer.cells.size());
+    }
+  }
+  const double rate = 2e7 / mean_ns;
+  const ResolutionLatencies shared = timed_with(rate).resolutions[0];
+  const auto lost_in = [&](double ns) {
+    return estimate::lost_among_others(fit.curve->last, 1e4, 0.5 * rate * ns);
+  };
+  // What they bring in makes it longer, which lets in more.
+  const double lost = lost_in(mean_ns * std::pow(3, lost_in(mean_ns)));
+  ASSERT_GT(lost, 0.3);
+  for (std::size_t i = 0; i < shared.kernels.size(); ++i)
+    EXPECT_NEAR(*shared.kernels[i].latency_ns, ns_of(i) * std::pow(3, lost), 1e-6 * ns_of(i));
+}
+
 TEST_F(LatenciesTest, IntervalsAreThoseOfASumWithTheSpreadOfItsKernels) {
   measure();
   const SpaceLatencies narrow = time({.level = 0.5});
