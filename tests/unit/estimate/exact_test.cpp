@@ -371,7 +371,7 @@ TEST_F(ExactTest, ARowOfTheLastLevelGivesBackWhatOthersTook) {
   EXPECT_NEAR(at(1.5, 0).median_ns, alone, 1e-6);
   EXPECT_THAT(at(1.5, 0).why, ::testing::HasSubstr("less what others took"));
   EXPECT_NEAR(at(1.5, foreign_mib).median_ns, 12'000, 1e-6) << "a model that waits as long";
-  // Where others took nearly all, the row says nothing of the last level; no time is no number.
+  // Where others took nearly all, the row says nothing of the last level.
   for (const double rate : {1e3, 1e300}) {
     shared.foreign = {rate, last};
     EXPECT_EQ(at(1.5, 0).median_ns, 9'000);
