@@ -551,7 +551,7 @@ Result<measure::Summary> SpaceProfile::rounds(CampaignInParts& campaign) {
                                                  ? kept
                                                  : std::numeric_limits<double>::infinity()));
       if (timed.interrupted) break;
-      OPLAT_CHECK(say_error(KernelErrors(kernel_errors_), true));
+      OPLAT_CHECK(say_error(kernel_errors_, true));
     }
     report_.target_met = meets_target();
     if (report_.target_met) break;

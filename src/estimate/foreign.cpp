@@ -123,28 +123,19 @@ Result<std::vector<Sample>> read_samples_to_learn(const RowSource& rows) {
 
 void undo_losses(std::vector<Sample>& samples, const Ramp& last, double rate) {
   if (!(rate > 0)) return;
+  const auto lost_by = [&](const Sample& sample) {
+    if (sample.state != 1) return 0.0;
+    return lost_among_others(last, sample.reuse_bytes.value_or(0), rate * sample.cycle_ns);
+  };
   const auto ends = ends_of(samples);
-  std::vector<bool> says_nothing(samples.size());
-  std::vector<double> fresh(samples.size());
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const Sample& sample = samples[i];
-    fresh[i] = sample.log_ns;
-    if (sample.state != 1) continue;
-    const double lost =
-        lost_among_others(last, sample.reuse_bytes.value_or(0), rate * sample.cycle_ns);
-    says_nothing[i] = lost > kMostLost;
+  for (Sample& sample : samples) {
+    const double lost = lost_by(sample);
     const auto at = ends.find(sample.key);
-    if (says_nothing[i] || at == ends.end() || !at->second.hot || !at->second.cold) continue;
-    fresh[i] = without_loss(sample.log_ns, *at->second.hot, *at->second.cold, lost);
+    if (sample.state != 1 || lost > kMostLost || at == ends.end()) continue;
+    const auto& [hot, cold] = at->second;
+    if (hot && cold) sample.log_ns = without_loss(sample.log_ns, *hot, *cold, lost);
   }
-  std::vector<Sample> kept;
-  kept.reserve(samples.size());
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (says_nothing[i]) continue;
-    samples[i].log_ns = fresh[i];
-    kept.push_back(std::move(samples[i]));
-  }
-  samples = std::move(kept);
+  std::erase_if(samples, [&](const Sample& sample) { return lost_by(sample) > kMostLost; });
 }
 
 }  // namespace oplat::estimate

@@ -41,10 +41,11 @@ double disbelief(double sd_log, std::int64_t blocks, double variance) {
   return freedom * std::log(variance) + (freedom + kHalf) * std::log1p(ratio / kHalf);
 }
 
-std::vector<double> steps(double most) {
+std::vector<double> spreads_tried() {
   std::vector<double> values;
   for (int i = 0; i < kSpreads; ++i)
-    values.push_back(kLeastSd * std::pow(most / kLeastSd, static_cast<double>(i) / (kSpreads - 1)));
+    values.push_back(kLeastSd *
+                     std::pow(kMostSd / kLeastSd, static_cast<double>(i) / (kSpreads - 1)));
   return values;
 }
 
@@ -79,9 +80,10 @@ MomentSpread fit_moments(std::span<const ModelMoments> models,
   const auto [least, most] = std::minmax_element(reaches.begin(), reaches.end());
   if (!(*most > kMinReachRatio * *least && *most >= kMinLargestReach)) return spread;
   double lowest = std::numeric_limits<double>::infinity();
-  std::vector<double> of_reach = steps(kMostSd);
+  const std::vector<double> tried = spreads_tried();
+  std::vector<double> of_reach = tried;
   of_reach.push_back(0);
-  for (const double own : steps(kMostSd)) {
+  for (const double own : tried) {
     for (const double farthest : of_reach) {
       double sum = 0;
       for (std::size_t i = 0; i < models.size(); ++i) {

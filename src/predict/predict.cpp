@@ -614,21 +614,29 @@ double Predictor::foreign_bytes_in(double ns) const {
   return impl_->selection.fit ? impl_->selection.fit->foreign_bytes(ns) : 0;
 }
 
-Result<double> Predictor::foreign_bytes_during(const std::vector<table::PlanKernel>& kernels,
-                                               double reuse_bytes, MissingPolicy missing,
-                                               double bytes_per_ns) const {
+Result<double> foreign_bytes_while(double bytes_per_ns,
+                                   const std::function<Result<double>(double)>& ns_among) {
   // What others bring in makes a model longer, which lets in more; a third step would add little.
   constexpr int kPasses = 2;
   double foreign_bytes = 0;
   for (int pass = 0; pass < kPasses && bytes_per_ns > 0; ++pass) {
-    OPLAT_TRY(answers, estimate(kernels, reuse_bytes, missing, false, foreign_bytes));
-    double ns = 0;
-    for (const KernelPrediction& kernel : answers)
-      ns += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    OPLAT_TRY(ns, ns_among(foreign_bytes));
     if (!std::isfinite(ns)) return 0;
     foreign_bytes = bytes_per_ns * ns;
   }
   return foreign_bytes;
+}
+
+Result<double> Predictor::foreign_bytes_during(const std::vector<table::PlanKernel>& kernels,
+                                               double reuse_bytes, MissingPolicy missing,
+                                               double bytes_per_ns) const {
+  return foreign_bytes_while(bytes_per_ns, [&](double foreign_bytes) -> Result<double> {
+    OPLAT_TRY(answers, estimate(kernels, reuse_bytes, missing, false, foreign_bytes));
+    double ns = 0;
+    for (const KernelPrediction& kernel : answers)
+      ns += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
+    return ns;
+  });
 }
 
 Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& options) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -195,6 +196,11 @@ Result<std::vector<KernelPrediction>> estimate_kernels(
     const table::Table& table, const Selection& selection,
     const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
     MissingPolicy missing, estimate::Profile profile = estimate::Profile::Accurate);
+
+/// What others bring into the last level while something runs, at so many bytes a ns. `ns_among`:
+/// how long it takes where they bring in so many bytes.
+Result<double> foreign_bytes_while(double bytes_per_ns,
+                                   const std::function<Result<double>(double)>& ns_among);
 
 /// Predicts many models from one selection: keeps what it looked up, so that a kernel asked before
 /// costs no query. The table must outlive it and stay as it is. One thread at a time.

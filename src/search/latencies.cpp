@@ -108,20 +108,16 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
   timed.reuse_bytes = options.reuse_bytes.value_or(mean_footprint(timed.expansion, works));
   std::vector<table::PlanKernel> questions;
   for (const std::string& key : timed.expansion.keys) questions.push_back({"", key, 1});
-  // What others bring in while the mean network runs, as Predictor::foreign_bytes_during().
-  constexpr int kPasses = 2;
-  double foreign_bytes = 0;
-  for (int pass = 0; pass < kPasses && predictor.foreign_bytes_in(1) > 0; ++pass) {
+  // What others bring in while the mean network runs.
+  const auto mean_ns = [&](double foreign_bytes) -> Result<double> {
     OPLAT_TRY(answers, predictor.estimate(questions, timed.reuse_bytes, options.missing, false,
                                           foreign_bytes));
     OPLAT_CHECK(answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, foreign_bytes,
                                     answers));
-    const double ns = mean_sum(timed.expansion, [&](std::size_t kernel) {
-      return answers[kernel].latency_ns.value_or(0);
-    });
-    if (!std::isfinite(ns)) break;
-    foreign_bytes = predictor.foreign_bytes_in(ns);
-  }
+    return mean_sum(timed.expansion,
+                    [&](std::size_t kernel) { return answers[kernel].latency_ns.value_or(0); });
+  };
+  OPLAT_TRY(foreign_bytes, predict::foreign_bytes_while(predictor.foreign_bytes_in(1), mean_ns));
   OPLAT_TRY(kernels,
             predictor.estimate(questions, timed.reuse_bytes, options.missing, true, foreign_bytes));
   OPLAT_CHECK(
