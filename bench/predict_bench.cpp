@@ -148,13 +148,13 @@ class ByRules {
       options_.insert(*block);
   }
 
-  void from_graph(const ir::Graph& graph) const {
+  void from_graph(const ir::Graph& graph, bool explain) const {
     const auto fused = must(plan::fuse(graph, rules_, options_));
-    predict(must(plan::plan_of_fused(fused, rules_, compat::catalogue(), options_)));
+    predict(must(plan::plan_of_fused(fused, rules_, compat::catalogue(), options_)), explain);
   }
   void from_file(const std::string& path) const {
     const auto model = must(app::read_rules_model(path, {}));
-    predict(must(app::plan_model_by_rules(model, rules_, options_)).plan);
+    predict(must(app::plan_model_by_rules(model, rules_, options_)).plan, true);
   }
 
  private:
@@ -163,8 +163,10 @@ class ByRules {
     filter.threads = 1;
     return filter;
   }
-  void predict(const plan::Plan& plan) const {
-    benchmark::DoNotOptimize(must(predictor_.predict(plan, predict::Options())));
+  void predict(const plan::Plan& plan, bool explain) const {
+    predict::Options options;
+    options.explain = explain;
+    benchmark::DoNotOptimize(must(predictor_.predict(plan, options)));
   }
 
   table::Table table_;
@@ -185,9 +187,13 @@ void from_graph_by_rules(benchmark::State& state) {
         "OPLAT_BENCH_TABLE and OPLAT_BENCH_MODEL name no table and no model");
   const ByRules predictions(given_table());
   const auto graph = must(app::read_rules_model(given_model(), {})).graph;
-  for (auto _ : state) predictions.from_graph(graph);
+  for (auto _ : state) predictions.from_graph(graph, state.range(0) != 0);
 }
-BENCHMARK(from_graph_by_rules)->Unit(benchmark::kMicrosecond);
+BENCHMARK(from_graph_by_rules)
+    ->ArgName("explain")
+    ->Arg(0)
+    ->Arg(1)
+    ->Unit(benchmark::kMicrosecond);
 
 void from_file_by_rules(benchmark::State& state) {
   if (given_table().empty() || given_model().empty())

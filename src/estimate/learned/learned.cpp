@@ -6,8 +6,10 @@
 #include <cassert>
 #include <cmath>
 #include <mutex>
+#include <unordered_map>
 
 #include "base/bytes.hpp"
+#include "base/hash.hpp"
 #include "base/stats.hpp"
 #include "estimate/foreign.hpp"
 #include "estimate/learned/fitted_model.hpp"
@@ -77,6 +79,16 @@ struct InState {
   double outside = 0;  ///< LearnedAnswer::outside
   std::size_t state = 0;
 };
+
+/// What models say of a kernel in each of its states. Without points: nothing.
+struct OfKernel {
+  std::vector<StatePoint> points;
+  std::vector<InState> answers = {};  ///< of each point, where no relatives answer
+  std::optional<Relatives::Answer> kin = std::nullopt;  ///< relatives answer; in the first state
+};
+
+/// Kernels kept; beyond, they are asked anew.
+constexpr std::size_t kMaxKnown = 200'000;
 
 /// A damaged or hostile fit may say anything.
 bool is_usable(const Estimate& estimate) {
@@ -169,36 +181,51 @@ class Learned final : public Estimator {
     return {};
   }
 
-  std::optional<Estimate> answer(const Query& query) const {
-    const auto key = ir::parse(query.key);
-    if (!key) return std::nullopt;
-    const auto description = ir::describe(*key, *rows_.catalogue);
-    if (!description) return std::nullopt;
+  /// The kernel in each state, which no question changes: the models are asked once.
+  const OfKernel& of_kernel(std::string_view key) const {
+    const base::Hash128 hash = base::hash128(key);
+    if (const auto at = known_.find(hash); at != known_.end()) return at->second;
+    if (known_.size() >= kMaxKnown) known_.clear();
+    return known_.emplace(hash, ask_models(key)).first->second;
+  }
+
+  OfKernel ask_models(std::string_view key) const {
+    OfKernel kernel;
+    const auto parsed = ir::parse(key);
+    if (!parsed) return kernel;
+    const auto description = ir::describe(*parsed, *rows_.catalogue);
+    if (!description) return kernel;
     const bool one_state = !fitted_->reuse_bytes[1] && !fitted_->reuse_bytes[2];
     const std::size_t states =
         one_state || description->work.bytes_weights < kWeightsThatMatter ? 1 : kStates;
     // A kernel is never hotter than it leaves its weights itself.
     const std::size_t first =
         states == 1 ? 0 : state_of_its_own(description->work, fitted_->limits);
-    std::vector<StatePoint> points;
-    std::vector<InState> answers;
     for (std::size_t state = first; state < states; ++state) {
       if (state > first && !fitted_->reuse_bytes[state]) continue;
       ir::Description asked = *description;
       append_state(asked, state);
       auto learned = fitted_->model.answer(asked, profile_);
-      if (!learned) return answer_of_relatives(query, *description, states);
-      if (learned->outside > 0) temper(*learned, query.key, description->work, state);
-      answers.push_back({estimate_of(*learned), learned->outside, state});
+      if (!learned) return of_relatives(key, *description, states);
+      if (learned->outside > 0) temper(*learned, key, description->work, state);
+      kernel.answers.push_back({estimate_of(*learned), learned->outside, state});
+      const Estimate& estimate = kernel.answers.back().estimate;
       const double bytes = state == first && states > 1 ? std::max(1.0, description->work.bytes())
                                                         : fitted_->reuse_bytes[state].value_or(1);
-      points.push_back({bytes, answers.back().estimate.median_ns, answers.back().estimate.sd_log});
+      kernel.points.push_back({bytes, estimate.median_ns, estimate.sd_log});
     }
+    return kernel;
+  }
+
+  std::optional<Estimate> answer(const Query& query) const {
+    const OfKernel& kernel = of_kernel(query.key);
+    if (kernel.points.empty()) return std::nullopt;
     const StateAnswer at =
-        at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0), query.foreign_bytes);
+        at_reuse(kernel.points, rows_.curve, query.reuse_bytes.value_or(0), query.foreign_bytes);
+    if (kernel.kin) return answer_of_relatives(*kernel.kin, at, query.explain);
     // What lies between two states is known no better than the worse of them.
-    const InState& below = answers[at.below];
-    const InState& above = answers[at.above];
+    const InState& below = kernel.answers[at.below];
+    const InState& above = kernel.answers[at.above];
     const InState& basis =
         below.estimate.source == Source::Learned || above.estimate.source != Source::Learned
             ? below
@@ -212,13 +239,7 @@ class Learned final : public Estimator {
     estimate.common_sd_log = at.common_sd_log;
     if (!is_usable(estimate)) return std::nullopt;
     if (query.explain) {
-      std::string far;
-      if (basis.outside > 0) {
-        ir::Description asked = *description;
-        append_state(asked, basis.state);
-        far = fmt::format("; {:.2g} doublings outside the measured range{}", basis.outside,
-                          beyond_text(fitted_->model.space().beyond(asked), asked));
-      }
+      const std::string far = basis.outside > 0 ? far_text(query.key, basis) : std::string();
       const std::size_t related = fitted_->model.related();
       estimate.why = fmt::format(
           "{}{} ({} rows{})", evidence_of(estimate.tier), far, fitted_->model.sites(),
@@ -226,6 +247,17 @@ class Learned final : public Estimator {
     }
     return estimate;
   }
+
+  /// Which numbers of a kernel lie outside the rows, and how far.
+  std::string far_text(std::string_view key, const InState& basis) const {
+    const auto parsed = ir::parse(key);
+    auto asked = parsed ? ir::describe(*parsed, *rows_.catalogue) : std::nullopt;
+    if (!asked) return {};
+    append_state(*asked, basis.state);
+    return fmt::format("; {:.2g} doublings outside the measured range{}", basis.outside,
+                       beyond_text(fitted_->model.space().beyond(*asked), *asked));
+  }
+
   /// Far beyond the few rows of its slice a kernel is known no better than one without any: what
   /// relatives say counts then, the more the surer they are.
   void temper(LearnedAnswer& answer, std::string_view key, const ir::Work& work,
@@ -240,34 +272,35 @@ class Learned final : public Estimator {
   }
 
   /// Of a kernel whose slice has no row.
-  std::optional<Estimate> answer_of_relatives(const Query& query,
-                                              const ir::Description& description,
-                                              std::size_t states) const {
-    if (!relatives_ || !has_relatives(query.key)) return std::nullopt;
-    std::vector<StatePoint> points;
-    std::optional<Relatives::Answer> first;
+  OfKernel of_relatives(std::string_view key, const ir::Description& description,
+                        std::size_t states) const {
+    if (!relatives_ || !has_relatives(key)) return {};
+    OfKernel kernel;
     for (std::size_t state = 0; state < states; ++state) {
       if (state > 0 && !fitted_->reuse_bytes[state]) continue;
-      const auto kin = relatives_->answer(operator_of(query.key), description.work, state);
-      if (!kin) return std::nullopt;
-      if (!first) first = kin;
-      points.push_back(
+      const auto kin = relatives_->answer(operator_of(key), description.work, state);
+      if (!kin) return {};
+      if (!kernel.kin) kernel.kin = kin;
+      kernel.points.push_back(
           {fitted_->reuse_bytes[state].value_or(1), std::exp(kin->log_ns), kin->sd_log});
     }
-    const StateAnswer at =
-        at_reuse(points, rows_.curve, query.reuse_bytes.value_or(0), query.foreign_bytes);
+    return kernel;
+  }
+
+  static std::optional<Estimate> answer_of_relatives(const Relatives::Answer& kin,
+                                                     const StateAnswer& at, bool explain) {
     Estimate estimate;
     estimate.source = Source::Learned;
     estimate.group = kExtrapolatedGroup;
-    const bool of_operator = first->kin == Relatives::Kin::Operator;
+    const bool of_operator = kin.kin == Relatives::Kin::Operator;
     estimate.tier = of_operator ? "other form" : "other operator";
     estimate.median_ns = at.median_ns;
     estimate.sd_log = std::min(at.sd_log, kMaxSd);
     estimate.common_sd_log = at.common_sd_log;
     if (!is_usable(estimate)) return std::nullopt;
-    if (query.explain)
+    if (explain)
       estimate.why = fmt::format("no row is of this {}; from {} rows of {} with work alike",
-                                 of_operator ? "form of the operator" : "operator", first->rows,
+                                 of_operator ? "form of the operator" : "operator", kin.rows,
                                  of_operator ? "the same operator" : "other operators");
     return estimate;
   }
@@ -281,10 +314,11 @@ class Learned final : public Estimator {
 
   RowSource rows_;
   Profile profile_;
-  mutable std::mutex mutex_;  ///< of the table, and of what is read from it once
+  mutable std::mutex mutex_;  ///< of the table, of what is read from it once, and of known_
   mutable bool asked_ = false;
   mutable std::unique_ptr<Fitted> fitted_;
   mutable std::optional<Relatives> relatives_;
+  mutable std::unordered_map<base::Hash128, OfKernel> known_;
 };
 
 }  // namespace
