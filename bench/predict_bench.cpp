@@ -189,11 +189,7 @@ void from_graph_by_rules(benchmark::State& state) {
   const auto graph = must(app::read_rules_model(given_model(), {})).graph;
   for (auto _ : state) predictions.from_graph(graph, state.range(0) != 0);
 }
-BENCHMARK(from_graph_by_rules)
-    ->ArgName("explain")
-    ->Arg(0)
-    ->Arg(1)
-    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(from_graph_by_rules)->ArgName("explain")->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
 
 void from_file_by_rules(benchmark::State& state) {
   if (given_table().empty() || given_model().empty())

@@ -286,6 +286,13 @@ struct FitHint {
   bool helps = false;     ///< whether there are rows that no fit has learned from
 };
 
+/// What kernels ask, whatever the footprint.
+struct Asked {
+  Distinct distinct;
+  std::vector<KeyFacts> facts;  ///< of each distinct key
+};
+using Answers = std::vector<std::optional<estimate::Estimate>>;
+
 struct Predictor::Impl {
   const table::Table* table = nullptr;
   Selection selection;
@@ -307,6 +314,21 @@ struct Predictor::Impl {
   mutable std::optional<double> load_sd;
   /// that rows time; all rows are read for it once
   mutable std::optional<std::set<std::string, std::less<>>> operators;
+
+  [[nodiscard]] Asked asked_by(const std::vector<table::PlanKernel>& kernels) const;
+  /// Of each distinct key; empty where nothing answers.
+  Result<Answers> answer(const Asked& asked, std::optional<double> reuse_bytes,
+                         MissingPolicy missing, bool explain, double foreign_bytes) const;
+  /// As Predictor::foreign_bytes_during().
+  Result<double> foreign_bytes_during(const Asked& asked,
+                                      const std::vector<table::PlanKernel>& kernels,
+                                      double reuse_bytes, MissingPolicy missing,
+                                      double bytes_per_ns) const;
+  /// Of each kernel, from the answers to what they ask.
+  Result<std::vector<KernelPrediction>> predictions(const Asked& asked, const Answers& answers,
+                                                    const std::vector<table::PlanKernel>& kernels,
+                                                    std::optional<double> reuse_bytes,
+                                                    MissingPolicy missing, bool explain) const;
 
   /// Why the rows teach no estimate of what they lack: nobody asked them to, or they are too few.
   Result<FitHint> fit_hint() const {
@@ -513,99 +535,126 @@ Result<Predictor> Predictor::create(const table::Table& table, Selection selecti
   return Predictor(std::move(impl));
 }
 
-Result<std::vector<KernelPrediction>> Predictor::estimate(
-    const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
-    MissingPolicy missing, bool explain, double foreign_bytes) const {
-  const Distinct distinct = distinct_keys(kernels);
+Asked Predictor::Impl::asked_by(const std::vector<table::PlanKernel>& kernels) const {
+  Asked asked{distinct_keys(kernels), {}};
+  asked.facts.reserve(asked.distinct.keys.size());
+  for (const std::string_view key : asked.distinct.keys) asked.facts.push_back(facts_of(key));
+  return asked;
+}
+
+Result<Answers> Predictor::Impl::answer(const Asked& asked, std::optional<double> reuse_bytes,
+                                        MissingPolicy missing, bool explain,
+                                        double foreign_bytes) const {
+  const std::vector<std::string_view>& keys = asked.distinct.keys;
   std::vector<estimate::Query> queries;
-  queries.reserve(distinct.keys.size());
-  std::vector<std::optional<estimate::Estimate>> answers(distinct.keys.size());
-  std::vector<KeyFacts> facts;
-  facts.reserve(distinct.keys.size());
-  for (std::size_t i = 0; i < distinct.keys.size(); ++i) {
-    queries.push_back({distinct.keys[i], reuse_bytes, explain, foreign_bytes});
-    facts.push_back(impl_->facts_of(distinct.keys[i]));
-    if (facts[i].view) OPLAT_CHECK(impl_->estimate_view(queries[i], answers[i]));
+  queries.reserve(keys.size());
+  Answers answers(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    queries.push_back({keys[i], reuse_bytes, explain, foreign_bytes});
+    if (asked.facts[i].view) OPLAT_CHECK(estimate_view(queries[i], answers[i]));
   }
-  OPLAT_CHECK(estimate::estimate_all(impl_->chain, queries, answers));
+  OPLAT_CHECK(estimate::estimate_all(chain, queries, answers));
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (!answers[i]) answers[i] = node_overhead(distinct.keys[i], impl_->view);
+    if (!answers[i]) answers[i] = node_overhead(keys[i], view);
   }
   // The roofline reads every row of the table: only where something is left to answer.
   if (missing == MissingPolicy::Roofline && any_open(answers)) {
-    if (!impl_->with_roofline) {
-      OPLAT_TRY(chain,
-                estimate::make_chain(impl_->rows, {.roofline = true, .profile = std::nullopt}));
-      impl_->with_roofline = std::move(chain);
+    if (!with_roofline) {
+      OPLAT_TRY(longer, estimate::make_chain(rows, {.roofline = true, .profile = std::nullopt}));
+      with_roofline = std::move(longer);
     }
-    OPLAT_CHECK(estimate::estimate_all(*impl_->with_roofline, queries, answers));
+    OPLAT_CHECK(estimate::estimate_all(*with_roofline, queries, answers));
   }
+  return answers;
+}
 
+Result<double> Predictor::Impl::foreign_bytes_during(const Asked& asked,
+                                                     const std::vector<table::PlanKernel>& kernels,
+                                                     double reuse_bytes, MissingPolicy missing,
+                                                     double bytes_per_ns) const {
+  return foreign_bytes_while(bytes_per_ns, [&](double foreign_bytes) -> Result<double> {
+    OPLAT_TRY(answers, answer(asked, reuse_bytes, missing, false, foreign_bytes));
+    double ns = 0;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      if (const auto& known = answers[asked.distinct.of[i]])
+        ns += static_cast<double>(kernels[i].count) * known->median_ns;
+    }
+    return ns;
+  });
+}
+
+Result<std::vector<KernelPrediction>> Predictor::Impl::predictions(
+    const Asked& asked, const Answers& answers, const std::vector<table::PlanKernel>& kernels,
+    std::optional<double> reuse_bytes, MissingPolicy missing, bool explain) const {
   // A kernel that could not be measured is estimated like any other, and says so.
   std::vector<std::string> failed(answers.size());
   for (std::size_t i = 0; explain && i < answers.size(); ++i) {
     if (!answers[i] || answers[i]->source == Source::Measured || answers[i]->source == Source::Free)
       continue;
-    OPLAT_TRY(said, estimate::row_without_time(impl_->rows, distinct.keys[i]));
+    OPLAT_TRY(said, estimate::row_without_time(rows, asked.distinct.keys[i]));
     if (said) failed[i] = "; its own " + *said;
   }
-  std::string hint;
-  if (any_open(answers)) {
-    if (!impl_->hint) {
-      OPLAT_TRY(found, impl_->fit_hint());
-      impl_->hint = std::move(found);
-    }
-    hint = impl_->hint->text;
+  if (any_open(answers) && !hint) {
+    OPLAT_TRY(found, fit_hint());
+    hint = std::move(found);
   }
-  std::vector<KernelPrediction> predictions;
-  predictions.reserve(kernels.size());
+  std::vector<KernelPrediction> said;
+  said.reserve(kernels.size());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const table::PlanKernel& kernel = kernels[i];
-    KernelPrediction& one = predictions.emplace_back();
+    KernelPrediction& one = said.emplace_back();
     one.name = kernel.name;
     one.key = kernel.key;
     one.count = kernel.count;
     one.inserted_by_runtime = kernel.inserted_by_runtime;
-    one.touched_bytes = facts[distinct.of[i]].touched_bytes;
-    impl_->set_evicted(facts[distinct.of[i]], reuse_bytes, one);
-    const auto& answer = answers[distinct.of[i]];
-    if (answer) {
-      one.latency_ns = answer->median_ns;
-      one.sd_log = answer->sd_log;
-      one.common_sd_log = answer->common_sd_log;
-      one.source = answer->source;
-      one.group = answer->group;
-      one.why = answer->why;
-      one.open_batch = answer->tier == estimate::kOpenBatchTier;
-      OPLAT_TRY(under_load, impl_->is_under_load(*answer));
+    one.touched_bytes = asked.facts[asked.distinct.of[i]].touched_bytes;
+    set_evicted(asked.facts[asked.distinct.of[i]], reuse_bytes, one);
+    const auto& known = answers[asked.distinct.of[i]];
+    if (known) {
+      one.latency_ns = known->median_ns;
+      one.sd_log = known->sd_log;
+      one.common_sd_log = known->common_sd_log;
+      one.source = known->source;
+      one.group = known->group;
+      one.why = known->why;
+      one.open_batch = known->tier == estimate::kOpenBatchTier;
+      OPLAT_TRY(under_load, is_under_load(*known));
       one.under_load = under_load;
-      if (under_load && !answer->under_load) {
-        OPLAT_TRY(load_sd, impl_->sd_of_load());
-        one.sd_log = std::hypot(answer->sd_log, load_sd);
+      if (under_load && !known->under_load) {
+        OPLAT_TRY(sd, sd_of_load());
+        one.sd_log = std::hypot(known->sd_log, sd);
         if (explain) one.why += ", from rows of which many were measured on a busy machine";
       }
-      one.why += failed[distinct.of[i]];
-      if (const auto& caveat = facts[distinct.of[i]].caveat) {
+      one.why += failed[asked.distinct.of[i]];
+      if (const auto& caveat = asked.facts[asked.distinct.of[i]].caveat) {
         one.has_caveat = true;
         one.sd_log = std::hypot(one.sd_log.value_or(0), caveat->sd_log);
         if (explain) one.why += "; " + caveat->reason;
       }
-      if (const double sd = facts[distinct.of[i]].value_cost_sd; sd > 0) {
+      if (const double sd = asked.facts[asked.distinct.of[i]].value_cost_sd; sd > 0) {
         one.values_sd_log = sd;
         one.sd_log = std::hypot(one.sd_log.value_or(0), sd);
         if (explain) one.why += "; some values take it longer than others";
       }
       // Another setting may need less.
-      if (impl_->selection.mismatch.empty()) one.floor_ns = answer->floor_ns;
-      one.in_model_ns = answer->in_model_ns;
+      if (selection.mismatch.empty()) one.floor_ns = known->floor_ns;
+      one.in_model_ns = known->in_model_ns;
     } else {
-      OPLAT_TRY(why, estimate::why_missing(impl_->rows, kernel.key));
-      one.why = why + hint;
+      OPLAT_TRY(why, estimate::why_missing(rows, kernel.key));
+      one.why = why + hint->text;
       if (missing == MissingPolicy::Roofline) one.why += "; a roofline is not available either";
       if (missing == MissingPolicy::Zero) one.why += "; counted as zero";
     }
   }
-  return predictions;
+  return said;
+}
+
+Result<std::vector<KernelPrediction>> Predictor::estimate(
+    const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
+    MissingPolicy missing, bool explain, double foreign_bytes) const {
+  const Asked asked = impl_->asked_by(kernels);
+  OPLAT_TRY(answers, impl_->answer(asked, reuse_bytes, missing, explain, foreign_bytes));
+  return impl_->predictions(asked, answers, kernels, reuse_bytes, missing, explain);
 }
 
 Result<bool> Predictor::times_operator(std::string_view key) const { return impl_->times(key); }
@@ -630,13 +679,8 @@ Result<double> foreign_bytes_while(double bytes_per_ns,
 Result<double> Predictor::foreign_bytes_during(const std::vector<table::PlanKernel>& kernels,
                                                double reuse_bytes, MissingPolicy missing,
                                                double bytes_per_ns) const {
-  return foreign_bytes_while(bytes_per_ns, [&](double foreign_bytes) -> Result<double> {
-    OPLAT_TRY(answers, estimate(kernels, reuse_bytes, missing, false, foreign_bytes));
-    double ns = 0;
-    for (const KernelPrediction& kernel : answers)
-      ns += static_cast<double>(kernel.count) * kernel.latency_ns.value_or(0);
-    return ns;
-  });
+  return impl_->foreign_bytes_during(impl_->asked_by(kernels), kernels, reuse_bytes, missing,
+                                     bytes_per_ns);
 }
 
 Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& options) const {
@@ -663,11 +707,14 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   prediction.plan_source = plan.source;
   prediction.plan_hash = plan.identity;
   prediction.composition = impl_->composition;
-  OPLAT_TRY(foreign, foreign_bytes_during(plan.kernels, prediction.reuse_bytes, options.missing,
-                                          foreign_bytes_in(1)));
+  const Asked asked = impl_->asked_by(plan.kernels);
+  OPLAT_TRY(foreign, impl_->foreign_bytes_during(asked, plan.kernels, prediction.reuse_bytes,
+                                                 options.missing, foreign_bytes_in(1)));
   prediction.composition.foreign_bytes = foreign;
-  OPLAT_TRY(kernels, estimate(plan.kernels, prediction.reuse_bytes, options.missing,
-                              options.explain, foreign));
+  OPLAT_TRY(answers, impl_->answer(asked, prediction.reuse_bytes, options.missing, options.explain,
+                                   foreign));
+  OPLAT_TRY(kernels, impl_->predictions(asked, answers, plan.kernels, prediction.reuse_bytes,
+                                        options.missing, options.explain));
   prediction.kernels = std::move(kernels);
   if (prediction.composition.counted == CountedResults::All)
     prediction.composition.evicted_bytes = plan.activation_bytes;
