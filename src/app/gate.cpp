@@ -166,8 +166,8 @@ std::vector<Status> gate_checks(const std::optional<Gate>& gate, const report::S
   std::vector<Status> checks;
   if (!gate) return checks;
   for (const auto& point : sweep.points) {
-    const std::string subject =
-        fmt::format("{} with threads {} and batch {}", point.path, point.threads, point.batch);
+    const std::string place = point.place(" and ");
+    const std::string subject = point.path + (place.empty() ? "" : " with ") + place;
     if (!sweep.measured)
       checks.push_back(check_predicted(*gate, subject, point.latency_ns, point.interval));
     else if (point.latency_ns)

@@ -15,19 +15,19 @@ namespace {
 using SweepClock = std::chrono::steady_clock;
 
 struct SweepPlace {
-  std::int64_t threads = 1;
+  std::optional<std::int64_t> threads;
   std::optional<std::int64_t> batch;
 };
 
 /// Every batch with every number of threads, in the order in which they were given.
-std::vector<SweepPlace> places_of(const SweepAxes& axes, std::int64_t threads,
+std::vector<SweepPlace> places_of(const SweepAxes& axes, std::optional<std::int64_t> threads,
                                   std::optional<std::int64_t> batch) {
-  std::vector<std::int64_t> all_threads = axes.threads;
+  std::vector<std::optional<std::int64_t>> all_threads(axes.threads.begin(), axes.threads.end());
   if (all_threads.empty()) all_threads = {threads};
   std::vector<std::optional<std::int64_t>> batches(axes.batches.begin(), axes.batches.end());
   if (batches.empty()) batches = {batch};
   std::vector<SweepPlace> places;
-  for (const std::int64_t one : all_threads)
+  for (const auto& one : all_threads)
     for (const auto& each : batches) places.push_back({one, each});
   return places;
 }
@@ -54,10 +54,8 @@ class SharedBudget {
 void add_error(SweepResult& result, const std::vector<std::string>& models, const SweepPlace& place,
                const Error& error) {
   for (const std::string& model : models)
-    result.sweep.points.push_back({.path = model,
-                                   .threads = place.threads,
-                                   .batch = place.batch.value_or(1),
-                                   .error = error.message});
+    result.sweep.points.push_back(
+        {.path = model, .threads = place.threads, .batch = place.batch, .error = error.message});
   if (!result.first_error) result.first_error = error;
 }
 
@@ -80,8 +78,7 @@ void add_lines(SweepResult& result, const std::vector<std::string>& models, cons
   for (const std::string& model : models) {
     const auto line = std::find_if(measurement.models.begin(), measurement.models.end(),
                                    [&](const auto& one) { return one.path == model; });
-    report::Sweep::Point point{
-        .path = model, .threads = place.threads, .batch = place.batch.value_or(1)};
+    report::Sweep::Point point{.path = model, .threads = place.threads, .batch = place.batch};
     if (line != measurement.models.end()) {
       point.batch = line->batch;
       point.latency_ns = line->timing.median_ns;
@@ -183,7 +180,7 @@ Result<SweepResult> measure_sweep(const MeasureRequest& request, const SweepAxes
   SharedBudget budget(request.campaign.budget_s, places.size());
   for (const SweepPlace& place : places) {
     MeasureRequest one = request;
-    one.runtime.threads = place.threads;
+    one.runtime.threads = place.threads.value_or(request.runtime.threads);
     one.inputs.shapes.batch = place.batch;
     one.campaign.budget_s = budget.next();
     auto made = measure_models(one, events);
@@ -213,7 +210,7 @@ Result<SweepResult> profile_sweep(const ProfileRequest& request, const SweepAxes
   SharedBudget budget(request.campaign.budget_s, places.size());
   for (const SweepPlace& place : places) {
     ProfileRequest one = request;
-    one.runtime.threads = place.threads;
+    one.runtime.threads = place.threads.value_or(request.runtime.threads);
     one.inputs.shapes.batch = place.batch;
     one.campaign.budget_s = budget.next();
     one.campaign.need_inferences = true;
@@ -266,7 +263,7 @@ using PredictOne = std::function<Result<PredictResult>(const PredictRequest&, Ev
 void predict_point(SweepResult& result, const PredictRequest& request, const SweepPlace& place,
                    const PredictOne& predict_one, Events& events) {
   PredictRequest one = request;
-  if (place.threads > 0) one.rows.threads = place.threads;
+  one.rows.threads = place.threads;
   one.inputs.shapes.batch = place.batch;
   auto made = predict_one(one, events);
   if (made) {
@@ -302,8 +299,7 @@ Result<SweepResult> predict_points(const PredictRequest& request,
   SweepResult result;
   result.sweep.measured = false;
   result.sweep.level = request.options.level;
-  const auto places =
-      places_of(axes, request.rows.threads.value_or(0), request.inputs.shapes.batch);
+  const auto places = places_of(axes, request.rows.threads, request.inputs.shapes.batch);
   for (const std::string& model : models) {
     PredictRequest one = request;
     one.model = model;

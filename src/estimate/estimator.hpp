@@ -13,6 +13,7 @@
 
 #include "base/result.hpp"
 #include "estimate/estimate.hpp"
+#include "estimate/reuse.hpp"
 #include "table/table.hpp"
 
 namespace oplat::estimate {
@@ -40,7 +41,7 @@ struct Query {
       reuse_bytes;  ///< the model's footprint in bytes; nothing: not known, taken as hot
   bool explain =
       true;  ///< whether Estimate::why is wanted: its sentence costs more than the number
-  double foreign_bytes = 0;  ///< what others bring into the last level during a run of the model
+  ForeignBytes foreign = {};
 };
 
 /// A way to answer. Thread-safe: estimate() changes nothing that a caller can see. What learns from

@@ -202,7 +202,7 @@ Estimate from_states(const Known& known, const std::optional<ReuseCurve>& curve,
   const bool explain = query.explain;
   // Nobody said how large the model is: one use right after the other.
   const double wanted = query.reuse_bytes.value_or(0);
-  const StateAnswer state = at_reuse(known.points, curve, wanted, query.foreign_bytes);
+  const StateAnswer state = at_reuse(known.points, curve, wanted, query.foreign);
   Estimate answer{state.median_ns, state.sd_log, "measured", Source::Measured, "exact", {}};
   answer.common_sd_log = state.common_sd_log;
   const Usable& below = rows[state.below];

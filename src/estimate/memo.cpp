@@ -14,8 +14,10 @@ base::Hash128 identity(const Query& query) {
   base::Hash128 hash = base::hash128(query.key);
   if (query.reuse_bytes)
     hash.high ^= base::mix_seed(1, std::bit_cast<std::uint64_t>(*query.reuse_bytes));
-  if (query.foreign_bytes > 0)
-    hash.high ^= base::mix_seed(2, std::bit_cast<std::uint64_t>(query.foreign_bytes));
+  if (query.foreign.mean > 0)
+    hash.high ^= base::mix_seed(2, std::bit_cast<std::uint64_t>(query.foreign.mean));
+  if (query.foreign.sd > 0)
+    hash.high ^= base::mix_seed(3, std::bit_cast<std::uint64_t>(query.foreign.sd));
   return hash;
 }
 

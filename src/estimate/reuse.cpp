@@ -315,18 +315,29 @@ double ReuseCurve::left_behind_sd(double reuse_bytes, double row_bytes) const {
 }
 
 StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve,
-                     double reuse_bytes, double foreign_bytes) {
-  StateAnswer answer = on_curve(points, curve, reuse_bytes, foreign_bytes);
-  if (points.size() < 2 || !curve || !curve->earliest || !curve->latest) return answer;
-  const auto log_change = [&](const Ramp& last) {
+                     double reuse_bytes, const ForeignBytes& foreign) {
+  StateAnswer answer = on_curve(points, curve, reuse_bytes, foreign.mean);
+  if (points.size() < 2 || !curve) return answer;
+  const auto log_change = [&](const Ramp& last, double foreign_bytes) {
     const ReuseCurve moved{curve->own, last};
     const double ns = on_curve(points, moved, reuse_bytes, foreign_bytes).median_ns;
     return std::log(ns / answer.median_ns);
   };
-  const double slower = log_change(*curve->earliest);
-  const double faster = log_change(*curve->latest);
-  // The 90 % interval reaches both ends.
-  const double sd = (std::abs(slower) > std::abs(faster) ? slower : -faster) / kSdsToTheEnds;
+  double of_place = 0;
+  if (curve->earliest && curve->latest) {
+    const double slower = log_change(*curve->earliest, foreign.mean);
+    const double faster = log_change(*curve->latest, foreign.mean);
+    // The 90 % interval reaches both ends.
+    of_place = (std::abs(slower) > std::abs(faster) ? slower : -faster) / kSdsToTheEnds;
+  }
+  double of_others = 0;
+  if (foreign.sd > 0)
+    of_others = (log_change(curve->last, foreign.mean + foreign.sd) -
+                 log_change(curve->last, std::max(0.0, foreign.mean - foreign.sd))) /
+                2;
+  // All kernels lie to the side on which the larger one of the two has them.
+  const double sign = std::abs(of_others) > std::abs(of_place) ? of_others : of_place;
+  const double sd = std::copysign(std::hypot(of_place, of_others), sign);
   if (!std::isfinite(sd)) return answer;
   answer.common_sd_log = sd;
   answer.sd_log = std::hypot(answer.sd_log, sd);

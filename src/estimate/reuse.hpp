@@ -69,6 +69,12 @@ struct StatePoint {
   double sd_log = 0;
 };
 
+/// What others bring into the last level during a run of a model, in bytes, and the standard
+/// deviation of what is known of it.
+struct ForeignBytes {
+  double mean = 0, sd = 0;
+};
+
 /// Share of the way out of the last level after a use that lies `reuse_bytes` of the model and
 /// `foreign_bytes` of others back, 0 to 1, on average over moments: others bring in a quarter to
 /// four times as much at one moment as at another (docs/adr/0091).
@@ -80,8 +86,9 @@ double lost_among_others(const Ramp& last, double reuse_bytes, double foreign_by
 struct StateAnswer {
   double median_ns = 0;
   double sd_log = 0;
-  double common_sd_log = 0;  ///< in it: the place of the curve (estimate.hpp)
-  std::size_t below = 0;     ///< index into the points
+  /// in it: the place of the curve, and what is not known of others (estimate.hpp)
+  double common_sd_log = 0;
+  std::size_t below = 0;  ///< index into the points
   std::size_t above = 0;
   double share = 0;                         ///< how far from below to above, 0 to 1
   double below_bytes = 0, above_bytes = 0;  ///< between two uses of a weight in those points
@@ -91,9 +98,9 @@ struct StateAnswer {
 /// ramp counts only where a point stands between the two: a kernel that was not measured there does
 /// not feel it. A point beyond the last ramp is a kernel of which the last use lies as far back as
 /// its reuse_bytes and what it touches itself, the smallest reuse_bytes of all points.
-/// `foreign_bytes`: what others brought into the last level meanwhile; what the core's own cache
-/// still holds, they do not reach.
+/// `foreign`: what others brought into the last level meanwhile; what the core's own cache still
+/// holds, they do not reach.
 StateAnswer at_reuse(std::span<const StatePoint> points, const std::optional<ReuseCurve>& curve,
-                     double reuse_bytes, double foreign_bytes = 0);
+                     double reuse_bytes, const ForeignBytes& foreign = {});
 
 }  // namespace oplat::estimate

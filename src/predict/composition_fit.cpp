@@ -151,6 +151,7 @@ std::string encode(const CompositionFit& fit) {
                      {"curve", curve},
                      {"foreign_bytes_per_ns", fit.foreign_bytes_per_ns},
                      {"foreign_share", fit.foreign_share},
+                     {"foreign_share_sd", fit.foreign_share_sd},
                      {"sd_log", fit.sd_log},
                      {"moment_sd_log", fit.moments.sd_log},
                      {"moment_per_reach", fit.moments.per_reach},
@@ -192,6 +193,8 @@ Result<CompositionFit> decode_composition(std::string_view text) {
     fit.foreign_bytes_per_ns = reader.number(json, "foreign_bytes_per_ns", 0, kMaxForeignRate);
   if (json.contains("foreign_share"))
     fit.foreign_share = reader.number(json, "foreign_share", 0, 1);
+  if (json.contains("foreign_share_sd"))
+    fit.foreign_share_sd = reader.number(json, "foreign_share_sd", 0, 1);
   fit.moments = read_moments(json, reader);
   fit.measured_correlation = reader.number(json, "measured_correlation", 0, 1);
   if (const auto curve = json.find("curve"); curve != json.end() && !curve->is_null()) {

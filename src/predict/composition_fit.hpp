@@ -36,9 +36,11 @@ struct CompositionFit {
   /// models feel that while they run, 0 to 1 (docs/adr/0091). 0 in former formats.
   double foreign_bytes_per_ns = 0;
   double foreign_share = 0;
+  double foreign_share_sd = 0;  ///< standard deviation of what is known of the share
   /// Into a model that takes so long.
-  [[nodiscard]] double foreign_bytes(double ns) const {
-    return foreign_share * foreign_bytes_per_ns * ns;
+  [[nodiscard]] estimate::ForeignBytes foreign_bytes(double ns) const {
+    return {foreign_share * foreign_bytes_per_ns * ns,
+            foreign_share_sd * foreign_bytes_per_ns * ns};
   }
   double sd_log = kCompositionSd;
   /// How far apart blocks of one model are: who times a model meets the machine of one moment

@@ -211,6 +211,8 @@ class Fitting {
   [[nodiscard]] std::vector<const FitCandidate*> without(const std::set<std::string>& groups) const;
   [[nodiscard]] Fitted fit(const std::vector<const FitCandidate*>& models) const;
   [[nodiscard]] ErrorTerm error_of(const FitCandidate& model, const Fitted& fitted) const;
+  /// Standard deviation of a number of the curves about that of the most probable one.
+  [[nodiscard]] double sd_of(const Fitted& fitted, double Curve::*number) const;
   /// The most probable curve, with the ends of the interval of its place.
   [[nodiscard]] std::optional<estimate::ReuseCurve> curve_of(const Fitted& fitted) const;
   /// What was fitted to `models`, all but those of the groups `out`; correlation, spread and scores
@@ -258,7 +260,7 @@ Result<std::optional<KernelSum>> Fitting::sum_with(const Predictor& predictor,
                                                    double foreign_bytes) {
   const double reuse = candidate.plan.weight_bytes + candidate.plan.activation_bytes;
   OPLAT_TRY(kernels, predictor.estimate(candidate.plan.kernels, reuse, MissingPolicy::Error, false,
-                                        foreign_bytes));
+                                        {foreign_bytes, 0}));
   const auto lacking = std::count_if(kernels.begin(), kernels.end(),
                                      [](const auto& kernel) { return !kernel.latency_ns; });
   if (lacking > 0) {
@@ -284,13 +286,12 @@ Status Fitting::add_sums(FitCandidate& candidate) {
     // As predict() lets others in.
     for (std::size_t share = 0; share < shares_; ++share) {
       const double rate = curves_[sums.size()].foreign_share * foreign_bytes_per_ns_;
-      OPLAT_TRY(foreign, predictor.foreign_bytes_during(candidate.plan.kernels, reuse,
-                                                        MissingPolicy::Error, rate));
-      if (!(foreign > 0)) {
+      if (!(rate > 0)) {
         sums.push_back(*alone);
         continue;
       }
-      OPLAT_TRY(sum, sum_with(predictor, candidate, foreign));
+      OPLAT_TRY(ns, predictor.ns_of(candidate.plan.kernels, reuse, MissingPolicy::Error, rate));
+      OPLAT_TRY(sum, sum_with(predictor, candidate, rate * ns));
       if (!sum) return {};
       sums.push_back(*std::move(sum));
     }
@@ -475,14 +476,19 @@ ErrorTerm Fitting::error_of(const FitCandidate& model, const Fitted& fitted) con
   return error;
 }
 
+double Fitting::sd_of(const Fitted& fitted, double Curve::*number) const {
+  double variance = 0;
+  for (std::size_t c = 0; c < curves_.size(); ++c)
+    variance +=
+        fitted.probability[c] * std::pow(curves_[c].*number - curves_[fitted.curve].*number, 2);
+  return std::sqrt(variance);
+}
+
 std::optional<estimate::ReuseCurve> Fitting::curve_of(const Fitted& fitted) const {
   std::optional<estimate::ReuseCurve> curve = curves_[fitted.curve].curve;
   if (!curve) return curve;
   const double place = curves_[fitted.curve].place;
-  double variance = 0;
-  for (std::size_t c = 0; c < curves_.size(); ++c)
-    variance += fitted.probability[c] * std::pow(curves_[c].place - place, 2);
-  const double reach = kSdsToTheEnds * std::sqrt(variance);
+  const double reach = kSdsToTheEnds * sd_of(fitted, &Curve::place);
   const auto end = [&](double at) -> std::optional<estimate::Ramp> {
     const estimate::Ramp ramp = ramp_at(*start_, at);
     return ramp.lo_bytes < ramp.hi_bytes ? ramp : curve->last;
@@ -527,6 +533,7 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   fit.curve = curve_of(fitted);
   fit.foreign_bytes_per_ns = foreign_bytes_per_ns_;
   fit.foreign_share = curves_[fitted.curve].foreign_share;
+  fit.foreign_share_sd = sd_of(fitted, &Curve::foreign_share);
   fit.sd_log = spread.sd_log;
   fit.moments = moments(models);
   fit.measured_correlation = spread.measured_correlation;

@@ -318,12 +318,12 @@ struct Predictor::Impl {
   [[nodiscard]] Asked asked_by(const std::vector<table::PlanKernel>& kernels) const;
   /// Of each distinct key; empty where nothing answers.
   Result<Answers> answer(const Asked& asked, std::optional<double> reuse_bytes,
-                         MissingPolicy missing, bool explain, double foreign_bytes) const;
-  /// As Predictor::foreign_bytes_during().
-  Result<double> foreign_bytes_during(const Asked& asked,
-                                      const std::vector<table::PlanKernel>& kernels,
-                                      double reuse_bytes, MissingPolicy missing,
-                                      double bytes_per_ns) const;
+                         MissingPolicy missing, bool explain,
+                         const estimate::ForeignBytes& foreign) const;
+  /// As Predictor::ns_of().
+  Result<double> ns_of(const Asked& asked, const std::vector<table::PlanKernel>& kernels,
+                       double reuse_bytes, MissingPolicy missing,
+                       double foreign_bytes_per_ns) const;
   /// Of each kernel, from the answers to what they ask.
   Result<std::vector<KernelPrediction>> predictions(const Asked& asked, const Answers& answers,
                                                     const std::vector<table::PlanKernel>& kernels,
@@ -544,13 +544,13 @@ Asked Predictor::Impl::asked_by(const std::vector<table::PlanKernel>& kernels) c
 
 Result<Answers> Predictor::Impl::answer(const Asked& asked, std::optional<double> reuse_bytes,
                                         MissingPolicy missing, bool explain,
-                                        double foreign_bytes) const {
+                                        const estimate::ForeignBytes& foreign) const {
   const std::vector<std::string_view>& keys = asked.distinct.keys;
   std::vector<estimate::Query> queries;
   queries.reserve(keys.size());
   Answers answers(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    queries.push_back({keys[i], reuse_bytes, explain, foreign_bytes});
+    queries.push_back({keys[i], reuse_bytes, explain, foreign});
     if (asked.facts[i].view) OPLAT_CHECK(estimate_view(queries[i], answers[i]));
   }
   OPLAT_CHECK(estimate::estimate_all(chain, queries, answers));
@@ -568,12 +568,12 @@ Result<Answers> Predictor::Impl::answer(const Asked& asked, std::optional<double
   return answers;
 }
 
-Result<double> Predictor::Impl::foreign_bytes_during(const Asked& asked,
-                                                     const std::vector<table::PlanKernel>& kernels,
-                                                     double reuse_bytes, MissingPolicy missing,
-                                                     double bytes_per_ns) const {
-  return foreign_bytes_while(bytes_per_ns, [&](double foreign_bytes) -> Result<double> {
-    OPLAT_TRY(answers, answer(asked, reuse_bytes, missing, false, foreign_bytes));
+Result<double> Predictor::Impl::ns_of(const Asked& asked,
+                                      const std::vector<table::PlanKernel>& kernels,
+                                      double reuse_bytes, MissingPolicy missing,
+                                      double foreign_bytes_per_ns) const {
+  return ns_among_others(foreign_bytes_per_ns, [&](double foreign_bytes) -> Result<double> {
+    OPLAT_TRY(answers, answer(asked, reuse_bytes, missing, false, {foreign_bytes, 0}));
     double ns = 0;
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       if (const auto& known = answers[asked.distinct.of[i]])
@@ -651,36 +651,33 @@ Result<std::vector<KernelPrediction>> Predictor::Impl::predictions(
 
 Result<std::vector<KernelPrediction>> Predictor::estimate(
     const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
-    MissingPolicy missing, bool explain, double foreign_bytes) const {
+    MissingPolicy missing, bool explain, const estimate::ForeignBytes& foreign) const {
   const Asked asked = impl_->asked_by(kernels);
-  OPLAT_TRY(answers, impl_->answer(asked, reuse_bytes, missing, explain, foreign_bytes));
+  OPLAT_TRY(answers, impl_->answer(asked, reuse_bytes, missing, explain, foreign));
   return impl_->predictions(asked, answers, kernels, reuse_bytes, missing, explain);
 }
 
 Result<bool> Predictor::times_operator(std::string_view key) const { return impl_->times(key); }
 
-double Predictor::foreign_bytes_in(double ns) const {
-  return impl_->selection.fit ? impl_->selection.fit->foreign_bytes(ns) : 0;
+estimate::ForeignBytes Predictor::foreign_bytes_in(double ns) const {
+  return impl_->selection.fit ? impl_->selection.fit->foreign_bytes(ns) : estimate::ForeignBytes();
 }
 
-Result<double> foreign_bytes_while(double bytes_per_ns,
-                                   const std::function<Result<double>(double)>& ns_among) {
-  // What others bring in makes a model longer, which lets in more; a third step would add little.
-  constexpr int kPasses = 2;
-  double foreign_bytes = 0;
-  for (int pass = 0; pass < kPasses && bytes_per_ns > 0; ++pass) {
-    OPLAT_TRY(ns, ns_among(foreign_bytes));
-    if (!std::isfinite(ns)) return 0;
-    foreign_bytes = bytes_per_ns * ns;
+Result<double> ns_among_others(double bytes_per_ns,
+                               const std::function<Result<double>(double)>& ns_among) {
+  OPLAT_TRY(ns, ns_among(0));
+  // What they bring in makes it longer, which lets in more; a third step would add little.
+  if (bytes_per_ns > 0 && std::isfinite(ns)) {
+    OPLAT_TRY(longer, ns_among(bytes_per_ns * ns));
+    ns = longer;
   }
-  return foreign_bytes;
+  return std::isfinite(ns) ? ns : 0;
 }
 
-Result<double> Predictor::foreign_bytes_during(const std::vector<table::PlanKernel>& kernels,
-                                               double reuse_bytes, MissingPolicy missing,
-                                               double bytes_per_ns) const {
-  return impl_->foreign_bytes_during(impl_->asked_by(kernels), kernels, reuse_bytes, missing,
-                                     bytes_per_ns);
+Result<double> Predictor::ns_of(const std::vector<table::PlanKernel>& kernels, double reuse_bytes,
+                                MissingPolicy missing, double foreign_bytes_per_ns) const {
+  return impl_->ns_of(impl_->asked_by(kernels), kernels, reuse_bytes, missing,
+                      foreign_bytes_per_ns);
 }
 
 Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& options) const {
@@ -708,9 +705,13 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   prediction.plan_hash = plan.identity;
   prediction.composition = impl_->composition;
   const Asked asked = impl_->asked_by(plan.kernels);
-  OPLAT_TRY(foreign, impl_->foreign_bytes_during(asked, plan.kernels, prediction.reuse_bytes,
-                                                 options.missing, foreign_bytes_in(1)));
-  prediction.composition.foreign_bytes = foreign;
+  estimate::ForeignBytes foreign = foreign_bytes_in(1);
+  if (foreign.mean > 0 || foreign.sd > 0) {
+    OPLAT_TRY(ns, impl_->ns_of(asked, plan.kernels, prediction.reuse_bytes, options.missing,
+                               foreign.mean));
+    foreign = foreign_bytes_in(ns);
+  }
+  prediction.composition.foreign_bytes = foreign.mean;
   OPLAT_TRY(answers, impl_->answer(asked, prediction.reuse_bytes, options.missing, options.explain,
                                    foreign));
   OPLAT_TRY(kernels, impl_->predictions(asked, answers, plan.kernels, prediction.reuse_bytes,

@@ -197,10 +197,10 @@ Result<std::vector<KernelPrediction>> estimate_kernels(
     const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
     MissingPolicy missing, estimate::Profile profile = estimate::Profile::Accurate);
 
-/// What others bring into the last level while something runs, at so many bytes a ns. `ns_among`:
-/// how long it takes where they bring in so many bytes.
-Result<double> foreign_bytes_while(double bytes_per_ns,
-                                   const std::function<Result<double>(double)>& ns_among);
+/// How long something runs while others bring so many bytes a ns into the last level. `ns_among`:
+/// how long it takes where they bring in so many bytes in all. 0 if that is not finite.
+Result<double> ns_among_others(double bytes_per_ns,
+                               const std::function<Result<double>(double)>& ns_among);
 
 /// Predicts many models from one selection: keeps what it looked up, so that a kernel asked before
 /// costs no query. The table must outlive it and stay as it is. One thread at a time.
@@ -219,13 +219,13 @@ class Predictor {
   Result<std::vector<KernelPrediction>> estimate(const std::vector<table::PlanKernel>& kernels,
                                                  std::optional<double> reuse_bytes,
                                                  MissingPolicy missing, bool explain = true,
-                                                 double foreign_bytes = 0) const;
+                                                 const estimate::ForeignBytes& foreign = {}) const;
   /// What others bring into the last level in so long; 0 without a fit that says so.
-  [[nodiscard]] double foreign_bytes_in(double ns) const;
-  /// What they do while these kernels run, at so many bytes a ns.
-  [[nodiscard]] Result<double> foreign_bytes_during(const std::vector<table::PlanKernel>& kernels,
-                                                    double reuse_bytes, MissingPolicy missing,
-                                                    double bytes_per_ns) const;
+  [[nodiscard]] estimate::ForeignBytes foreign_bytes_in(double ns) const;
+  /// How long these kernels run while they bring in so many bytes a ns.
+  [[nodiscard]] Result<double> ns_of(const std::vector<table::PlanKernel>& kernels,
+                                     double reuse_bytes, MissingPolicy missing,
+                                     double foreign_bytes_per_ns) const;
   /// Whether rows time the operator of this key, of whatever sizes.
   Result<bool> times_operator(std::string_view key) const;
 

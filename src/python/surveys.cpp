@@ -58,14 +58,21 @@ std::vector<report::Sweep::Point> chosen(const Sweep& sweep, const std::vector<b
   return best;
 }
 
+/// "net.onnx, threads 2, batch 8".
+std::string name_and_place(const report::Sweep::Point& point, std::size_t most) {
+  const std::string place = point.place();
+  return base::printable(point.path, most) + (place.empty() ? "" : ", " + place);
+}
+
 void bind_sweep(nb::module_& module) {
   using Point = report::Sweep::Point;
   nb::class_<Point>(module, "SweepPoint", "One model with one number of threads and one batch.")
       .def_prop_ro(
           "model",
           [](const Point& point) { return base::printable(point.path, std::string::npos); })
-      .def_ro("threads", &Point::threads)
-      .def_ro("batch", &Point::batch)
+      .def_ro("threads", &Point::threads,
+              "None only without a time, where the table would have said it.")
+      .def_ro("batch", &Point::batch, "None only without a time, where the model would have.")
       .def_prop_ro(
           "ms", [](const Point& point) { return ms_of(point.latency_ns); },
           "Of one run of the whole batch; None if `error` says why there is none.")
@@ -84,8 +91,7 @@ void bind_sweep(nb::module_& module) {
           "error", [](const Point& point) { return base::printable_message(point.error); },
           "Why there is no time; empty if there is one.")
       .def("__repr__", [](const Point& point) {
-        return fmt::format("<oplat.SweepPoint: {}, threads {}, batch {}: {}>",
-                           base::printable(point.path, kNameInText), point.threads, point.batch,
+        return fmt::format("<oplat.SweepPoint: {}: {}>", name_and_place(point, kNameInText),
                            point.latency_ns ? base::duration_text(*point.latency_ns) : "no time");
       });
   nb::class_<Sweep, Document>(module, "Sweep",
@@ -334,8 +340,8 @@ Sweep sweep_document(app::SweepResult made, const std::vector<ModelFile>& files,
   result.model.warnings = result.warnings;  // points have their errors
   for (const auto& point : result.as<report::Sweep>().points)
     if (!point.error.empty())
-      result.warnings.push_back(base::printable_message(fmt::format(
-          "{}, threads {}, batch {}: {}", point.path, point.threads, point.batch, point.error)));
+      result.warnings.push_back(base::printable_message(
+          fmt::format("{}: {}", name_and_place(point, std::string::npos), point.error)));
   return result;
 }
 

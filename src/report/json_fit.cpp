@@ -68,6 +68,7 @@ void add_composition(const FitReport& report, Json& document) {
                              {"sd_log", fit.sd_log},
                              {"foreign_bytes_per_ns", fit.foreign_bytes_per_ns},
                              {"foreign_share", fit.foreign_share},
+                             {"foreign_share_sd", fit.foreign_share_sd},
                              {"moment_sd_log", fit.moments.sd_log},
                              {"moment_per_reach", fit.moments.per_reach},
                              {"moment_ramp", ramp_json(fit.moments.last)},

@@ -60,6 +60,10 @@ std::string_view sweep_statistic(const Sweep& sweep) {
   return sweep.means ? "mean of single inferences" : kBlockStatistic;
 }
 
+std::string number_text(const std::optional<std::int64_t>& number) {
+  return number ? std::to_string(*number) : "-";
+}
+
 std::string sweep_interval_text(const std::optional<base::Interval>& interval) {
   return interval ? range_text(interval->low, interval->high) : "-";
 }
@@ -73,9 +77,9 @@ std::vector<std::pair<std::string, std::vector<std::string>>> points_by_error(co
     auto at = std::find_if(errors.begin(), errors.end(),
                            [&](const auto& one) { return one.first == point.error; });
     if (at == errors.end()) at = errors.insert(at, {point.error, {}});
-    at->second.push_back(fmt::format("{}threads {}, batch {}",
-                                     several ? sweep_file_name(point.path) + ", " : "",
-                                     point.threads, point.batch));
+    const std::string place = point.place();
+    const std::string name = several || place.empty() ? sweep_file_name(point.path) : std::string();
+    at->second.push_back(name + (name.empty() || place.empty() ? "" : ", ") + place);
   }
   return errors;
 }
@@ -84,12 +88,19 @@ std::vector<std::pair<std::string, std::vector<std::string>>> points_by_error(co
 
 std::optional<double> Sweep::Point::image_ns() const {
   if (!latency_ns) return std::nullopt;
-  return *latency_ns / static_cast<double>(std::max<std::int64_t>(1, batch));
+  return *latency_ns / static_cast<double>(std::max<std::int64_t>(1, batch.value_or(1)));
 }
 
 std::optional<double> Sweep::Point::images_per_s() const {
   const auto ns = image_ns();
   return ns && *ns > 0 ? std::optional(1e9 / *ns) : std::nullopt;
+}
+
+std::string Sweep::Point::place(std::string_view between) const {
+  std::vector<std::string> parts;
+  if (threads) parts.push_back(fmt::format("threads {}", *threads));
+  if (batch) parts.push_back(fmt::format("batch {}", *batch));
+  return base::join(parts, between);
 }
 
 BestPoints best_points(const Sweep& sweep) {
@@ -123,8 +134,8 @@ void print_document(const Sweep& sweep, std::ostream& out) {
     const Sweep::Point& point = sweep.points[i];
     std::vector<std::string> cells;
     if (several) cells.push_back(sweep_file_name(point.path));
-    cells.push_back(std::to_string(point.threads));
-    cells.push_back(std::to_string(point.batch));
+    cells.push_back(number_text(point.threads));
+    cells.push_back(number_text(point.batch));
     cells.push_back(time_text(point.latency_ns));
     if (sweep.measured) {
       const auto& times = point.inferences;
@@ -145,13 +156,16 @@ void print_document(const Sweep& sweep, std::ostream& out) {
 }
 
 Json json_document(const Sweep& sweep) {
+  const auto whole = [](const std::optional<std::int64_t>& number) {
+    return number ? Json(*number) : Json(nullptr);
+  };
   const BestPoints best = best_points(sweep);
   Json points = Json::array();
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     const Sweep::Point& point = sweep.points[i];
     points.push_back({{"model", point.path},
-                      {"threads", point.threads},
-                      {"batch", point.batch},
+                      {"threads", whole(point.threads)},
+                      {"batch", whole(point.batch)},
                       {"latency_ns", number(point.latency_ns)},
                       {"interval_ns", json_of(point.interval)},
                       {"inferences", json_of(point.inferences)},
@@ -182,9 +196,12 @@ void write_csv(const Sweep& sweep, std::ostream& out) {
     const auto time = [&](auto member) {
       return times ? csv_number((*times).*member) : std::string();
     };
+    const auto count = [](const std::optional<std::int64_t>& number) {
+      return number ? csv_number(*number) : std::string();
+    };
     std::optional<double> low, high;
     if (point.interval) low = point.interval->low, high = point.interval->high;
-    out << csv_line({csv_field(point.path), csv_number(point.threads), csv_number(point.batch),
+    out << csv_line({csv_field(point.path), count(point.threads), count(point.batch),
                      csv_number(point.latency_ns), csv_number(low), csv_number(high),
                      time(&table::InferenceTimes::count), time(&table::InferenceTimes::p50_ns),
                      time(&table::InferenceTimes::p90_ns), time(&table::InferenceTimes::p99_ns),

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/interval.hpp"
@@ -16,8 +17,9 @@ namespace oplat::report {
 struct Sweep {
   struct Point {
     std::string path;
-    std::int64_t threads = 1;
-    std::int64_t batch = 1;
+    /// std::nullopt only without a time: the table or the model would have said it.
+    std::optional<std::int64_t> threads = std::nullopt;
+    std::optional<std::int64_t> batch = std::nullopt;
     /// Of one inference of the whole batch: the measured statistic of the sweep, or the prediction;
     /// std::nullopt if `error` says why there is none.
     std::optional<double> latency_ns = std::nullopt;
@@ -26,6 +28,8 @@ struct Sweep {
     std::string error = {};                                          ///< for people
     [[nodiscard]] std::optional<double> image_ns() const;
     [[nodiscard]] std::optional<double> images_per_s() const;
+    /// "threads 2, batch 8", as much as is known; empty if nothing is.
+    [[nodiscard]] std::string place(std::string_view between = ", ") const;
   };
   bool measured = true;  ///< else predicted
   /// Measured latencies are means of single inferences; else all are the block statistic.

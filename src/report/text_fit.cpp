@@ -78,8 +78,8 @@ void print_composition(const CompositionReport& composition, double level, std::
   print_moments(composition.result, out);
   if (fit.foreign_bytes_per_ns > 0)
     out << fmt::format(
-        "others bring {:.2g} GB/s into the last level; models feel {:.0f} % of that\n",
-        fit.foreign_bytes_per_ns, 100 * fit.foreign_share);
+        "others bring {:.2g} GB/s into the last level; models feel {:.0f} +- {:.0f} % of that\n",
+        fit.foreign_bytes_per_ns, 100 * fit.foreign_share, 100 * fit.foreign_share_sd);
   print_load(composition.result.under_load, "whole models", out);
   if (fit.curve) {
     out << fmt::format("weights leave {}the last-level cache at a footprint of {}\n",

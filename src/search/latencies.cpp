@@ -70,7 +70,7 @@ double mean_footprint(const Expansion& expansion, const std::vector<ir::Work>& w
 /// Where a kernel was not measured itself, but another one that represents it was
 /// (Family::stand_in), that one's row answers.
 Status answer_by_stand_ins(const predict::Predictor& predictor, const Family& family,
-                           double reuse_bytes, double foreign_bytes,
+                           double reuse_bytes, const estimate::ForeignBytes& foreign,
                            std::vector<KernelPrediction>& kernels) {
   std::vector<std::size_t> open;
   std::vector<std::string> words;
@@ -86,7 +86,7 @@ Status answer_by_stand_ins(const predict::Predictor& predictor, const Family& fa
   }
   if (open.empty()) return {};
   OPLAT_TRY(others, predictor.estimate(questions, reuse_bytes, predict::MissingPolicy::Error, true,
-                                       foreign_bytes));
+                                       foreign));
   for (std::size_t i = 0; i < open.size(); ++i) {
     if (!others[i].latency_ns || others[i].source != Source::Measured) continue;
     others[i].key = kernels[open[i]].key;
@@ -110,18 +110,23 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
   for (const std::string& key : timed.expansion.keys) questions.push_back({"", key, 1});
   // What others bring in while the mean network runs.
   const auto mean_ns = [&](double foreign_bytes) -> Result<double> {
-    OPLAT_TRY(answers, predictor.estimate(questions, timed.reuse_bytes, options.missing, false,
-                                          foreign_bytes));
-    OPLAT_CHECK(answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, foreign_bytes,
-                                    answers));
+    const estimate::ForeignBytes sure{foreign_bytes, 0};
+    OPLAT_TRY(answers,
+              predictor.estimate(questions, timed.reuse_bytes, options.missing, false, sure));
+    OPLAT_CHECK(
+        answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, sure, answers));
     return mean_sum(timed.expansion,
                     [&](std::size_t kernel) { return answers[kernel].latency_ns.value_or(0); });
   };
-  OPLAT_TRY(foreign_bytes, predict::foreign_bytes_while(predictor.foreign_bytes_in(1), mean_ns));
+  estimate::ForeignBytes foreign = predictor.foreign_bytes_in(1);
+  if (foreign.mean > 0 || foreign.sd > 0) {
+    OPLAT_TRY(ns, predict::ns_among_others(foreign.mean, mean_ns));
+    foreign = predictor.foreign_bytes_in(ns);
+  }
   OPLAT_TRY(kernels,
-            predictor.estimate(questions, timed.reuse_bytes, options.missing, true, foreign_bytes));
+            predictor.estimate(questions, timed.reuse_bytes, options.missing, true, foreign));
   OPLAT_CHECK(
-      answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, foreign_bytes, kernels));
+      answer_by_stand_ins(predictor, *all.space.family, timed.reuse_bytes, foreign, kernels));
   timed.kernels = std::move(kernels);
   for (const ir::Work& work : works) timed.flops.push_back(work.flops);
   for (const std::string& key : timed.expansion.keys)

@@ -88,7 +88,7 @@ struct OfKernel {
 };
 
 /// Kernels kept; beyond, they are asked anew.
-constexpr std::size_t kMaxKnown = 200'000;
+constexpr std::size_t kMaxKnown = 100'000;
 
 /// A damaged or hostile fit may say anything.
 bool is_usable(const Estimate& estimate) {
@@ -221,7 +221,7 @@ class Learned final : public Estimator {
     const OfKernel& kernel = of_kernel(query.key);
     if (kernel.points.empty()) return std::nullopt;
     const StateAnswer at =
-        at_reuse(kernel.points, rows_.curve, query.reuse_bytes.value_or(0), query.foreign_bytes);
+        at_reuse(kernel.points, rows_.curve, query.reuse_bytes.value_or(0), query.foreign);
     if (kernel.kin) return answer_of_relatives(*kernel.kin, at, query.explain);
     // What lies between two states is known no better than the worse of them.
     const InState& below = kernel.answers[at.below];

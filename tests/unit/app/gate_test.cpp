@@ -90,8 +90,11 @@ TEST(Gate, EveryMeasuredModelIsCheckedAndOnesWithoutATimeFail) {
 TEST(Gate, PointsOfASweepAreMeasuredOrPredicted) {
   report::Sweep sweep;
   sweep.points.push_back({.path = "a.onnx", .threads = 2, .batch = 4, .error = "no memory"});
-  sweep.points.push_back(
-      {.path = "a.onnx", .latency_ns = 2e6, .interval = base::Interval{1e6, 4e6}});
+  sweep.points.push_back({.path = "a.onnx",
+                          .threads = 1,
+                          .batch = 1,
+                          .latency_ns = 2e6,
+                          .interval = base::Interval{1e6, 4e6}});
   const auto checks = [&](const char* on, GateOn otherwise) {
     return messages_of(gate_checks(must(parse_gate("3ms", on, otherwise)), sweep));
   };

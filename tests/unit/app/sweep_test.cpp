@@ -184,6 +184,8 @@ TEST(PredictSweep, AsksForEveryNumberOfThreads) {
   EXPECT_EQ(result.sweep.points[0].latency_ns, 5000);
   EXPECT_TRUE(result.sweep.points[0].interval);
   EXPECT_THAT(result.sweep.points[1].error, HasSubstr("threads"));
+  EXPECT_EQ(result.sweep.points[1].threads, 64);
+  EXPECT_EQ(result.sweep.points[1].batch, std::nullopt) << "nobody read the model's batch";
   EXPECT_EQ(result.sweep.points[2].path, made.faster());
   EXPECT_EQ(result.sweep.points[2].latency_ns, 1000);
 }

@@ -345,7 +345,7 @@ TEST_F(ExactTest, ARowOfTheLastLevelGivesBackWhatOthersTook) {
   const Ramp last{2 * kMiB, 10 * kMiB};
   shared.curve = ReuseCurve{Ramp{0.25 * kMiB, 1 * kMiB}, last};
   const auto at = [&](double mib, double foreign_mib) {
-    const Query query{test::kMatMul, mib * kMiB, true, foreign_mib * kMiB};
+    const Query query{test::kMatMul, mib * kMiB, true, {foreign_mib * kMiB, 0}};
     std::optional<Estimate> answer;
     must(make_exact(shared)->estimate({&query, 1}, {&answer, 1}));
     return *answer;

@@ -25,7 +25,7 @@ TEST(MemoTest, TellsKeysAndFootprintsApart) {
                            {"a", 0.0, false},
                            {"a", 4096.0, false},
                            {"b", std::nullopt, false},
-                           {"a", 4096.0, false, 1e6}};
+                           {"a", 4096.0, false, {1e6, 0}}};
   const std::optional<Estimate> answers[] = {estimate_of(1), estimate_of(2), estimate_of(3),
                                              std::nullopt, estimate_of(5)};
   memo.keep(queries, answers);
@@ -35,7 +35,7 @@ TEST(MemoTest, TellsKeysAndFootprintsApart) {
   EXPECT_FALSE(recalled(memo, queries[3])) << "what nothing answered may be answered later";
   EXPECT_EQ(recalled(memo, queries[4])->median_ns, 5) << "others bring something in";
   EXPECT_FALSE(recalled(memo, {"a", 8192.0, false}));
-  EXPECT_FALSE(recalled(memo, {"a", 4096.0, false, 2e6}));
+  EXPECT_FALSE(recalled(memo, {"a", 4096.0, false, {2e6, 0}}));
 }
 
 TEST(MemoTest, LeavesQuestionsAloneThatAreAnsweredOrAskForASentence) {

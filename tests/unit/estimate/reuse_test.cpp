@@ -228,7 +228,7 @@ TEST(AtReuse, OthersLoseWhatIsNoLongerInTheOwnCache) {
   EXPECT_LT(among, 1);
   EXPECT_EQ(lost_among_others(last, 4 * kMebibyte, 0), 0);
   const auto at = [&](double mib, double foreign_mib) {
-    return at_reuse(kThree, kBoth, mib * kMebibyte, foreign_mib * kMebibyte).median_ns;
+    return at_reuse(kThree, kBoth, mib * kMebibyte, {foreign_mib * kMebibyte, 0}).median_ns;
   };
   EXPECT_NEAR(std::log(at(4, 8) / 1210), among * std::log(4000.0 / 1210), 1e-9);
   EXPECT_EQ(at(0.4, 1000), 1000) << "they do not reach the core's own cache";
@@ -240,6 +240,33 @@ TEST(AtReuse, OthersLoseWhatIsNoLongerInTheOwnCache) {
   // Whatever a table says, it is a share.
   for (const double odd : {1e300, 1e308, std::numeric_limits<double>::infinity()})
     EXPECT_NEAR(lost_among_others(last, 4 * kMebibyte, odd), 1, 1e-12) << odd;
+}
+
+TEST(AtReuse, WhatIsNotKnownOfOthersMovesAllKernelsToOneSide) {
+  const auto at = [&](double foreign_mib, double sd_mib) {
+    return at_reuse(kThree, kBoth, 4 * kMebibyte, {foreign_mib * kMebibyte, sd_mib * kMebibyte});
+  };
+  const StateAnswer sure = at(8, 0);
+  const StateAnswer unsure = at(8, 4);
+  EXPECT_EQ(sure.common_sd_log, 0);
+  EXPECT_EQ(unsure.median_ns, sure.median_ns);
+  const double half = std::log(at(12, 0).median_ns / at(4, 0).median_ns) / 2;
+  ASSERT_GT(half, 0.05);
+  EXPECT_NEAR(unsure.common_sd_log, half, 1e-12);
+  EXPECT_NEAR(unsure.sd_log, std::hypot(sure.sd_log, half), 1e-12);
+  // None in the mean, and maybe some.
+  EXPECT_NEAR(at(0, 4).common_sd_log, std::log(at(4, 0).median_ns / at(0, 0).median_ns) / 2, 1e-12);
+  // With the place of the curve as a root of a sum of squares.
+  ReuseCurve moving = kBoth;
+  moving.earliest = Ramp{kBoth.last.lo_bytes / 2, kBoth.last.hi_bytes / 2};
+  moving.latest = Ramp{2 * kBoth.last.lo_bytes, 2 * kBoth.last.hi_bytes};
+  const auto on_moving = [&](double sd_mib) {
+    return at_reuse(kThree, moving, 4 * kMebibyte, {8 * kMebibyte, sd_mib * kMebibyte})
+        .common_sd_log;
+  };
+  EXPECT_NEAR(on_moving(4), std::hypot(on_moving(0), half), 1e-12);
+  EXPECT_EQ(at_reuse(kThree, kBoth, 0.4 * kMebibyte, {0, 1000 * kMebibyte}).common_sd_log, 0)
+      << "they do not reach the core's own cache";
 }
 
 TEST(AtReuse, AKernelNotMeasuredInTheLastLevelDoesNotFeelTheFirstRamp) {

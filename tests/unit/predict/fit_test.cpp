@@ -287,6 +287,7 @@ TEST(CompositionRecord, SurvivesItsText) {
   fit.sd_log = 0.021;
   fit.foreign_bytes_per_ns = 6.5;
   fit.foreign_share = 0.25;
+  fit.foreign_share_sd = 0.125;
   fit.moments = {0.0625, 0.125, estimate::Ramp{8e6, 3e7, 0.25}};
   fit.measured_correlation = 0.2;
   fit.scores = {0.1, 0.9, 1.7};
@@ -658,6 +659,7 @@ TEST_F(FitTest, FindsWhatOthersBringIntoTheLastLevel) {
   const FitResult result = must(fit_composition(small_.table(), selection, {}));
   EXPECT_NEAR(result.fit.foreign_bytes_per_ns / kRate, 1, 0.15);
   EXPECT_EQ(result.fit.foreign_share, 1);
+  EXPECT_LT(result.fit.foreign_share_sd, 0.3) << "all models say the same";
   for (const LeftOutModel& left : result.left_out)
     EXPECT_NEAR(left.predicted_ns / left.measured.median_ns, 1, 0.04) << left.name;
   // A prediction lets in what its own time does.
@@ -675,8 +677,18 @@ TEST_F(FitTest, FindsWhatOthersBringIntoTheLastLevel) {
     EXPECT_NEAR(left.unfitted_ns, *must(predict(small_.table(), unfitted, of_model, {})).latency_ns,
                 1e-6 * left.unfitted_ns);
   }
+  // What is not known of the share is in the interval.
+  selection.fit->foreign_share_sd = 0;
+  const Prediction sure = must(predict(small_.table(), selection, plan, {}));
+  selection.fit->foreign_share_sd = 0.8;
+  const Prediction unsure = must(predict(small_.table(), selection, plan, {}));
+  EXPECT_EQ(unsure.latency_ns, sure.latency_ns);
+  EXPECT_GT(unsure.sd_log, sure.sd_log);
   selection.fit->foreign_share = 0;
-  EXPECT_LT(*must(predict(small_.table(), selection, plan, {})).latency_ns, *shared.latency_ns);
+  const Prediction none = must(predict(small_.table(), selection, plan, {}));
+  EXPECT_LT(*none.latency_ns, *shared.latency_ns);
+  selection.fit->foreign_share_sd = 0;
+  EXPECT_LT(must(predict(small_.table(), selection, plan, {})).sd_log, none.sd_log);
 }
 
 TEST_F(FitTest, AGroupIsLeftOutTogether) {

@@ -451,6 +451,19 @@ TEST(SweepDocument, MarksWhatIsBest) {
               HasSubstr("\nnets/a.onnx,2,4,,,,,,,,,,,false,false,out of memory\n"));
 }
 
+TEST(SweepDocument, PlacesThatNothingSaysAreLeftOut) {
+  Sweep sweep = sample_sweep();
+  sweep.points[3].batch.reset();
+  EXPECT_THAT(rendered("text", sweep), HasSubstr("\n      2      -        -"));
+  EXPECT_THAT(rendered("text", sweep), HasSubstr("\nthreads 2: out of memory\n"));
+  EXPECT_TRUE(json::parse(rendered("json", sweep))["points"][3]["batch"].is_null());
+  EXPECT_THAT(rendered("csv", sweep), HasSubstr("\nnets/a.onnx,2,,,"));
+  sweep.points[3].threads.reset();
+  EXPECT_THAT(rendered("text", sweep), HasSubstr("\na.onnx: out of memory\n"));
+  EXPECT_EQ(sweep.points[3].place(), "");
+  EXPECT_EQ(sweep.points[2].place(" and "), "threads 2 and batch 1");
+}
+
 TEST(SweepDocument, ErrorsOfSeveralModelsNameThem) {
   Sweep sweep = sample_sweep();
   sweep.points[3].path = "nets/b.onnx";
