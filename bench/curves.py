@@ -183,12 +183,13 @@ class Machine:
 
 def add_results(results, key, count):
     """To `results`, by all bytes that the kernel touches: those of its results beyond what stays near
-    a core."""
+    a core, elements of 8 bits as if they had 32."""
     kernel = kernel_keys.parse_key(key)
     written = sum(tensor.bytes for tensor in kernel.results if tensor is not None)
     own = written + sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None}.values())
-    if written > KEPT_RESULT_BYTES:
-        results[own] = results.get(own, 0) + count * (written - KEPT_RESULT_BYTES)
+    counted = sum(tensor.bytes * (4 if tensor.dtype in kernel_keys.EIGHT_BITS else 1) for tensor in kernel.results if tensor is not None)
+    if counted > KEPT_RESULT_BYTES:
+        results[own] = results.get(own, 0) + count * (counted - KEPT_RESULT_BYTES)
 
 
 def results_text(results):

@@ -259,6 +259,9 @@ Result<MissingPolicy> parse_missing_policy(std::string_view text) {
 /// Of a kernel's results, what stays in the caches of its core until the next kernel reads it
 /// (docs/adr/0088).
 constexpr double kKeptResultBytes = 128.0 * 1024;
+/// Bytes that an element of 8 bits counts besides its own: kernels in 8 bits work on 32
+/// (docs/adr/0092).
+constexpr double kWiderBy = 3;
 /// Of what one kernel touches: an exabyte, which no machine has. An untrusted key may say more.
 constexpr double kMaxKernelBytes = 1e18;
 
@@ -276,6 +279,7 @@ struct KeyFacts {
   double value_cost_sd = 0;
   // 0 of a view, which moves nothing.
   double result_bytes = 0;
+  double counted_bytes = 0;  ///< of results, elements of 8 bits as if they had 32
   double touched_bytes = 0;  ///< constant operands and results
   double row_bytes = 0;      ///< these and the other operands: what a row touches between two calls
 };
@@ -449,6 +453,14 @@ struct Predictor::Impl {
     };
     const ir::Work work = ir::work(*parsed, *rows.catalogue);
     facts_of_key.result_bytes = finite(work.bytes_out);
+    double in_8_bits = 0;
+    for (std::size_t i = 0; i < parsed->results.size(); ++i) {
+      const ir::TensorEntry* result = parsed->result(i);
+      if (result == nullptr || (result->dtype != ir::Dtype::I8 && result->dtype != ir::Dtype::U8))
+        continue;
+      in_8_bits += static_cast<double>(result->shape.elements().value_or(0));
+    }
+    facts_of_key.counted_bytes = finite(work.bytes_out + kWiderBy * in_8_bits);
     facts_of_key.touched_bytes = finite(work.bytes_weights + work.bytes_out);
     facts_of_key.row_bytes = finite(work.bytes());
   }
@@ -457,12 +469,14 @@ struct Predictor::Impl {
   void set_evicted(const KeyFacts& facts_of_key, std::optional<double> reuse_bytes,
                    KernelPrediction& kernel) const {
     const CountedResults counted =
-        selection.fit ? selection.fit->counted : CountedResults::LeftBeyondRow;
+        selection.fit ? selection.fit->counted : CountedResults::WithWide8Bits;
     if (counted == CountedResults::All) {
       kernel.evicted_bytes = facts_of_key.result_bytes;
       return;
     }
-    const double large = facts_of_key.result_bytes - kKeptResultBytes;
+    const double bytes = counted == CountedResults::WithWide8Bits ? facts_of_key.counted_bytes
+                                                                  : facts_of_key.result_bytes;
+    const double large = bytes - kKeptResultBytes;
     if (!(large > 0) || !reuse_bytes) return;
     LeftBehind left = kUnknownLeftBehind;
     if (rows.curve) {

@@ -398,10 +398,33 @@ TEST_F(CompositionTest, ResultsThatARowLosesByItselfAreNotLostAgain) {
   // A fit of the time before goes on as it was made.
   selection.fit.emplace();
   selection.fit->curve = estimate::default_curve(selection.device, selection.memory);
+  selection.fit->counted = CountedResults::LeftBeyondRow;
+  EXPECT_NEAR(evicted(9 * kMiB), beyond * (gone(9) - of_row), 1e-3);
   selection.fit->counted = CountedResults::Left;
   EXPECT_NEAR(evicted(9 * kMiB), beyond * gone(9), 1e-3);
   selection.fit->counted = CountedResults::All;
   EXPECT_EQ(evicted(9 * kMiB), p.activation_bytes);
+}
+
+TEST_F(CompositionTest, ElementsOf8BitsCountAsMuchAsThoseOf32) {
+  const std::string floats = "Relu/14{}(f32[1000000])->(f32[1000000])";
+  const std::string bytes = "Relu/14{}(u8[1000000])->(u8[1000000])";
+  const std::string bools = "Not/1{}(bool[1000000])->(bool[1000000])";
+  for (const std::string& key : {floats, bytes, bools})
+    small_.row(device_, setting_, key, 1e3, test::timing(1e6));
+  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
+  selection.fit.emplace();
+  const auto evicted = [&](const std::string& key) {
+    table::Plan p = plan({{"a", key, 1}});
+    return must(predict(small_.table(), selection, p, {})).composition.evicted_bytes;
+  };
+  // Half of them where nobody knows the caches.
+  EXPECT_NEAR(evicted(floats), 0.5 * (4e6 - 131072), 1e-3);
+  EXPECT_NEAR(evicted(bytes), 0.5 * (4e6 - 131072), 1e-3);
+  EXPECT_NEAR(evicted(bools), 0.5 * (1e6 - 131072), 1e-3);
+  selection.fit->counted = CountedResults::LeftBeyondRow;
+  EXPECT_NEAR(evicted(bytes), 0.5 * (1e6 - 131072), 1e-3);
+  EXPECT_NEAR(evicted(floats), 0.5 * (4e6 - 131072), 1e-3);
 }
 
 TEST_F(CompositionTest, KernelsOfImpossibleSizeAreNoNumberlessTimes) {
