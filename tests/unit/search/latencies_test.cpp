@@ -128,10 +128,11 @@ TEST_F(LatenciesTest, AFittedCompositionCountsKernelsAndBytesOfBlocksAsPredictDo
     double bytes = 0;
     for (const std::size_t kernel : cell.kernels) {
       plan.kernels.push_back({"", timed.expansion.keys[kernel], 1});
-      const ir::Work work =
-          ir::work(must(ir::parse(timed.expansion.keys[kernel])), ir::Catalogue::own());
+      const ir::Key key = must(ir::parse(timed.expansion.keys[kernel]));
+      const ir::Work work = ir::work(key, ir::Catalogue::own());
+      const double wide = key.result(0)->dtype == ir::Dtype::U8 ? 4 : 1;
       bytes += fit.curve->left_behind(timed.reuse_bytes, work.bytes()) *
-               std::max(0.0, work.bytes_out - 131072);
+               std::max(0.0, wide * work.bytes_out - 131072);
     }
     evicted += bytes;
     EXPECT_NEAR(*timed.cells[layer][0].ns,
