@@ -324,10 +324,9 @@ struct Predictor::Impl {
   Result<Answers> answer(const Asked& asked, std::optional<double> reuse_bytes,
                          MissingPolicy missing, bool explain,
                          const estimate::ForeignBytes& foreign) const;
-  /// As Predictor::ns_of().
-  Result<double> ns_of(const Asked& asked, const std::vector<table::PlanKernel>& kernels,
-                       double reuse_bytes, MissingPolicy missing,
-                       double foreign_bytes_per_ns) const;
+  /// How long the kernels take where others bring in so many bytes.
+  Result<double> ns_among(const Asked& asked, const std::vector<table::PlanKernel>& kernels,
+                          double reuse_bytes, MissingPolicy missing, double foreign_bytes) const;
   /// Of each kernel, from the answers to what they ask.
   Result<std::vector<KernelPrediction>> predictions(const Asked& asked, const Answers& answers,
                                                     const std::vector<table::PlanKernel>& kernels,
@@ -582,19 +581,17 @@ Result<Answers> Predictor::Impl::answer(const Asked& asked, std::optional<double
   return answers;
 }
 
-Result<double> Predictor::Impl::ns_of(const Asked& asked,
-                                      const std::vector<table::PlanKernel>& kernels,
-                                      double reuse_bytes, MissingPolicy missing,
-                                      double foreign_bytes_per_ns) const {
-  return ns_among_others(foreign_bytes_per_ns, [&](double foreign_bytes) -> Result<double> {
-    OPLAT_TRY(answers, answer(asked, reuse_bytes, missing, false, {foreign_bytes, 0}));
-    double ns = 0;
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      if (const auto& known = answers[asked.distinct.of[i]])
-        ns += static_cast<double>(kernels[i].count) * known->median_ns;
-    }
-    return ns;
-  });
+Result<double> Predictor::Impl::ns_among(const Asked& asked,
+                                         const std::vector<table::PlanKernel>& kernels,
+                                         double reuse_bytes, MissingPolicy missing,
+                                         double foreign_bytes) const {
+  OPLAT_TRY(answers, answer(asked, reuse_bytes, missing, false, {foreign_bytes, 0}));
+  double ns = 0;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (const auto& known = answers[asked.distinct.of[i]])
+      ns += static_cast<double>(kernels[i].count) * known->median_ns;
+  }
+  return ns;
 }
 
 Result<std::vector<KernelPrediction>> Predictor::Impl::predictions(
@@ -673,10 +670,9 @@ Result<std::vector<KernelPrediction>> Predictor::estimate(
 
 Result<bool> Predictor::times_operator(std::string_view key) const { return impl_->times(key); }
 
-estimate::ForeignBytes Predictor::foreign_bytes_in(double ns) const {
-  return impl_->selection.fit ? impl_->selection.fit->foreign_bytes(ns) : estimate::ForeignBytes();
-}
+namespace {
 
+/// How long something runs while others bring in so many bytes a ns; 0 if that is not finite.
 Result<double> ns_among_others(double bytes_per_ns,
                                const std::function<Result<double>(double)>& ns_among) {
   OPLAT_TRY(ns, ns_among(0));
@@ -688,10 +684,24 @@ Result<double> ns_among_others(double bytes_per_ns,
   return std::isfinite(ns) ? ns : 0;
 }
 
+}  // namespace
+
+Result<estimate::ForeignBytes> Predictor::foreign_bytes_while(
+    const std::function<Result<double>(double)>& ns_among) const {
+  if (!impl_->selection.fit) return estimate::ForeignBytes();
+  const CompositionFit& fit = *impl_->selection.fit;
+  const estimate::ForeignBytes in_a_ns = fit.foreign_bytes(1);
+  if (!(in_a_ns.mean > 0 || in_a_ns.sd > 0)) return estimate::ForeignBytes();
+  OPLAT_TRY(ns, ns_among_others(in_a_ns.mean, ns_among));
+  return fit.foreign_bytes(ns);
+}
+
 Result<double> Predictor::ns_of(const std::vector<table::PlanKernel>& kernels, double reuse_bytes,
                                 MissingPolicy missing, double foreign_bytes_per_ns) const {
-  return impl_->ns_of(impl_->asked_by(kernels), kernels, reuse_bytes, missing,
-                      foreign_bytes_per_ns);
+  const Asked asked = impl_->asked_by(kernels);
+  return ns_among_others(foreign_bytes_per_ns, [&](double foreign_bytes) {
+    return impl_->ns_among(asked, kernels, reuse_bytes, missing, foreign_bytes);
+  });
 }
 
 Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& options) const {
@@ -719,12 +729,10 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   prediction.plan_hash = plan.identity;
   prediction.composition = impl_->composition;
   const Asked asked = impl_->asked_by(plan.kernels);
-  estimate::ForeignBytes foreign = foreign_bytes_in(1);
-  if (foreign.mean > 0 || foreign.sd > 0) {
-    OPLAT_TRY(ns, impl_->ns_of(asked, plan.kernels, prediction.reuse_bytes, options.missing,
-                               foreign.mean));
-    foreign = foreign_bytes_in(ns);
-  }
+  OPLAT_TRY(foreign, foreign_bytes_while([&](double foreign_bytes) {
+              return impl_->ns_among(asked, plan.kernels, prediction.reuse_bytes, options.missing,
+                                     foreign_bytes);
+            }));
   prediction.composition.foreign_bytes = foreign.mean;
   OPLAT_TRY(answers, impl_->answer(asked, prediction.reuse_bytes, options.missing, options.explain,
                                    foreign));

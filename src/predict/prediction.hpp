@@ -197,11 +197,6 @@ Result<std::vector<KernelPrediction>> estimate_kernels(
     const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
     MissingPolicy missing, estimate::Profile profile = estimate::Profile::Accurate);
 
-/// How long something runs while others bring so many bytes a ns into the last level. `ns_among`:
-/// how long it takes where they bring in so many bytes in all. 0 if that is not finite.
-Result<double> ns_among_others(double bytes_per_ns,
-                               const std::function<Result<double>(double)>& ns_among);
-
 /// Predicts many models from one selection: keeps what it looked up, so that a kernel asked before
 /// costs no query. The table must outlive it and stay as it is. One thread at a time.
 class Predictor {
@@ -220,8 +215,10 @@ class Predictor {
                                                  std::optional<double> reuse_bytes,
                                                  MissingPolicy missing, bool explain = true,
                                                  const estimate::ForeignBytes& foreign = {}) const;
-  /// What others bring into the last level in so long; 0 without a fit that says so.
-  [[nodiscard]] estimate::ForeignBytes foreign_bytes_in(double ns) const;
+  /// What others bring into the last level while something runs; 0 without a fit that says so.
+  /// `ns_among`: how long it takes where they bring in so many bytes.
+  [[nodiscard]] Result<estimate::ForeignBytes> foreign_bytes_while(
+      const std::function<Result<double>(double)>& ns_among) const;
   /// How long these kernels run while they bring in so many bytes a ns.
   [[nodiscard]] Result<double> ns_of(const std::vector<table::PlanKernel>& kernels,
                                      double reuse_bytes, MissingPolicy missing,

@@ -118,11 +118,7 @@ Result<ResolutionLatencies> time_resolution(const predict::Predictor& predictor,
     return mean_sum(timed.expansion,
                     [&](std::size_t kernel) { return answers[kernel].latency_ns.value_or(0); });
   };
-  estimate::ForeignBytes foreign = predictor.foreign_bytes_in(1);
-  if (foreign.mean > 0 || foreign.sd > 0) {
-    OPLAT_TRY(ns, predict::ns_among_others(foreign.mean, mean_ns));
-    foreign = predictor.foreign_bytes_in(ns);
-  }
+  OPLAT_TRY(foreign, predictor.foreign_bytes_while(mean_ns));
   OPLAT_TRY(kernels,
             predictor.estimate(questions, timed.reuse_bytes, options.missing, true, foreign));
   OPLAT_CHECK(
