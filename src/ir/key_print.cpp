@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Key to text.
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "base/text.hpp"
@@ -9,53 +11,55 @@
 namespace oplat::ir {
 namespace {
 
-/// Most keys are shorter.
-constexpr std::size_t kUsualBytes = 256;
 /// Of an integer of 64 bits, with its sign.
 constexpr std::size_t kMaxDigits = 20;
 
 class Printer {
  public:
-  Printer() { out_.reserve(kUsualBytes); }
-  std::string take() && { return std::move(out_); }
+  [[nodiscard]] std::string text() const { return fmt::to_string(out_); }
 
   void key(const Key& key) {
     if (!key.domain.empty()) {
       name(key.domain);
-      out_ += ':';
+      out_.push_back(':');
     }
     name(key.op);
     if (key.since) {
-      out_ += '/';
+      out_.push_back('/');
       integer(*key.since);
     }
     for (const NamedValue& tag : key.tags) {
-      out_ += '@';
+      out_.push_back('@');
       named(tag);
     }
-    out_ += '{';
+    out_.push_back('{');
     for (std::size_t i = 0; i < key.attributes.size(); ++i) {
-      if (i > 0) out_ += ',';
+      if (i > 0) out_.push_back(',');
       named(key.attributes[i]);
     }
-    out_ += '}';
+    out_.push_back('}');
     entries(key.operands);
-    out_ += "->";
+    append("->");
     entries(key.results);
   }
 
  private:
   template <class Integer>
   void integer(Integer number) {
-    char digits[kMaxDigits];
-    out_.append(digits, std::to_chars(digits, digits + kMaxDigits, number).ptr);
+    const std::size_t size = out_.size();
+    out_.resize(size + kMaxDigits);
+    char* const digits = out_.data() + size;
+    const char* const end = std::to_chars(digits, digits + kMaxDigits, number).ptr;
+    out_.resize(size + static_cast<std::size_t>(end - digits));
   }
+
+  void append(std::string_view text) { out_.append(text); }
 
   void bare_or_quoted(const std::string& text, bool bare) {
     if (bare) {
-      out_ += text;
+      append(text);
     } else {
-      out_ += base::json_quote(text);
+      append(base::json_quote(text));
     }
   }
 
@@ -63,17 +67,17 @@ class Printer {
 
   void named(const NamedValue& pair) {
     name(pair.first);
-    out_ += '=';
+    out_.push_back('=');
     value(pair.second);
   }
 
   void value(const Value& value) {
     if (value.unknown()) {
-      out_ += '?';
+      out_.push_back('?');
     } else if (const auto* number = value.integer()) {
       integer(*number);
     } else if (const auto* real = value.real()) {
-      out_ += base::float_text(*real);
+      append(base::float_text(*real));
     } else if (const auto* text = value.text()) {
       bare_or_quoted(*text, is_bare_word(*text));
     } else {
@@ -82,54 +86,54 @@ class Printer {
   }
 
   void list(const List& list) {
-    out_ += '[';
+    out_.push_back('[');
     for (std::size_t i = 0; i < list.size(); ++i) {
-      if (i > 0) out_ += ',';
+      if (i > 0) out_.push_back(',');
       value(list[i]);
     }
-    out_ += ']';
+    out_.push_back(']');
   }
 
   void entries(const std::vector<Entry>& entries) {
-    out_ += '(';
+    out_.push_back('(');
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (i > 0) out_ += ',';
+      if (i > 0) out_.push_back(',');
       if (const auto* alias = std::get_if<AliasEntry>(&entries[i])) {
-        out_ += '&';
+        out_.push_back('&');
         integer(alias->index);
       } else if (const auto* tensor = std::get_if<TensorEntry>(&entries[i])) {
         this->tensor(*tensor);
       } else {
-        out_ += '-';
+        out_.push_back('-');
       }
     }
-    out_ += ')';
+    out_.push_back(')');
   }
 
   void tensor(const TensorEntry& tensor) {
-    out_ += ir::name(tensor.dtype);
-    if (tensor.constant) out_ += 'c';
-    out_ += '[';
+    append(ir::name(tensor.dtype));
+    if (tensor.constant) out_.push_back('c');
+    out_.push_back('[');
     if (!tensor.shape.ranked) {
-      out_ += '*';
+      out_.push_back('*');
     } else {
       for (std::size_t i = 0; i < tensor.shape.dims.size(); ++i) {
-        if (i > 0) out_ += ',';
+        if (i > 0) out_.push_back(',');
         if (tensor.shape.dims[i]) {
           integer(*tensor.shape.dims[i]);
         } else {
-          out_ += '?';
+          out_.push_back('?');
         }
       }
     }
-    out_ += ']';
+    out_.push_back(']');
     if (tensor.value) {
-      out_ += '=';
+      out_.push_back('=');
       value(*tensor.value);
     }
   }
 
-  std::string out_;
+  fmt::memory_buffer out_;  ///< most keys need no memory of their own while they are printed
 };
 
 }  // namespace
@@ -137,7 +141,7 @@ class Printer {
 std::string print(const Key& key) {
   Printer printer;
   printer.key(key);
-  return std::move(printer).take();
+  return printer.text();
 }
 
 }  // namespace oplat::ir

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -30,10 +31,19 @@ constexpr bool is_token_char(char c) {
   return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '+';
 }
 
+/// What is_name_char() says of each character: names are most of what a key is printed from.
+inline constexpr auto kNameChars = [] {
+  std::array<bool, 256> table = {};
+  for (std::size_t c = 0; c < table.size(); ++c) table[c] = is_name_char(static_cast<char>(c));
+  return table;
+}();
+
 /// Whether a name stands bare; any other (an operator called "aten::add" in an untrusted model) is
 /// a JSON string.
 inline bool is_bare_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), is_name_char);
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return kNameChars[static_cast<unsigned char>(c)];
+  });
 }
 
 /// Whether a string value stands bare.
