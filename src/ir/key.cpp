@@ -19,8 +19,13 @@ void sort_by_name(std::vector<NamedValue>& pairs) {
   if (pairs.size() > kFew) {
     std::stable_sort(pairs.begin(), pairs.end(), less);
   } else if (!std::is_sorted(pairs.begin(), pairs.end(), less)) {
-    for (auto at = pairs.begin(); at != pairs.end(); ++at)
-      std::rotate(std::upper_bound(pairs.begin(), at, *at, less), at, at + 1);
+    for (auto at = pairs.begin(); at != pairs.end(); ++at) {
+      const auto to = std::upper_bound(pairs.begin(), at, *at, less);
+      if (to == at) continue;
+      NamedValue moved = std::move(*at);
+      std::move_backward(to, at, at + 1);
+      *to = std::move(moved);
+    }
   }
   // An untrusted node may name an attribute twice; the first counts, as in Key::attribute().
   const auto same = [](const NamedValue& a, const NamedValue& b) { return a.first == b.first; };

@@ -80,6 +80,7 @@ std::optional<std::vector<std::int64_t>> integers(const Key& key, std::string_vi
   const Value* value = key.attribute(name);
   if (value == nullptr || value->list() == nullptr) return std::nullopt;
   std::vector<std::int64_t> numbers;
+  numbers.reserve(value->list()->size());
   for (const Value& element : *value->list()) {
     if (element.integer() == nullptr) return std::nullopt;
     numbers.push_back(*element.integer());

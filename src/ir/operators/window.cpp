@@ -19,6 +19,8 @@ bool in_range(const Numbers& numbers) {
                      [](std::int64_t n) { return n >= 1 && n <= kMaxExtent; });
 }
 
+bool holds_integer(const Value& value) { return value.integer() != nullptr; }
+
 /// The spatial dimensions of operand 0, if all are known.
 std::optional<Numbers> spatial(const Key& key, const WindowForm& form, std::size_t count) {
   const TensorEntry* image = key.operand(0);
@@ -34,7 +36,10 @@ std::optional<Numbers> spatial(const Key& key, const WindowForm& form, std::size
 
 /// Number of spatial dimensions, by whatever the key has.
 std::optional<std::size_t> spatial_rank(const Key& key, const WindowForm& form) {
-  if (const auto kernel = integers(key, "kernel_shape")) return kernel->size();
+  const Value* kernel = key.attribute("kernel_shape");
+  const List* sizes = kernel == nullptr ? nullptr : kernel->list();
+  if (sizes != nullptr && std::all_of(sizes->begin(), sizes->end(), holds_integer))
+    return sizes->size();
   const auto size = rank(key.operand(form.weights.value_or(0)));
   if (!size || *size < 2) return std::nullopt;
   return *size - 2;
@@ -99,11 +104,12 @@ void canonicalise_window(Key& key, const WindowForm& form) {
   // fill.
   if (!count || *count > 16) return;
   if (form.weights) fill_kernel_shape(key, *form.weights, *count);
-  const auto fill = [&](std::string_view name, const Numbers& numbers) {
-    if (key.attribute(name) == nullptr) key.attributes.emplace_back(name, Value::ints(numbers));
+  const auto fill = [&](std::string_view name, std::size_t size, std::int64_t number) {
+    if (key.attribute(name) == nullptr)
+      key.attributes.emplace_back(name, List(size, Value(number)));
   };
-  fill("strides", Numbers(*count, 1));
-  if (form.dilations) fill("dilations", Numbers(*count, 1));
+  fill("strides", *count, 1);
+  if (form.dilations) fill("dilations", *count, 1);
 
   // With output_shape the runtime derives the pads itself; auto_pad then says which side gets the
   // odd one.
@@ -113,7 +119,7 @@ void canonicalise_window(Key& key, const WindowForm& form) {
   }
   const Value* auto_pad = key.attribute("auto_pad");
   if (auto_pad == nullptr || is_word(key, "auto_pad", "NOTSET")) {
-    fill("pads", Numbers(2 * *count, 0));
+    fill("pads", 2 * *count, 0);
   } else if (is_word(key, "auto_pad", "VALID")) {
     set_attribute(key, "pads", Value::ints(Numbers(2 * *count, 0)));
   } else if (const bool upper = is_word(key, "auto_pad", "SAME_UPPER");
