@@ -106,11 +106,11 @@ double Composition::sd_log_of(double total_ns, const SumParts& parts) const {
 
 void KernelTimes::add(const KernelPrediction& kernel, const Composition& composition) {
   const auto count = static_cast<double>(kernel.count);
-  const double scale = composition.scale_of(kernel.key);
+  const bool int8 = ir::has_int8_tensor(kernel.key);
+  const double scale = int8 ? composition.scale_int8 : composition.scale;
   const double part = count * kernel.latency_ns.value_or(0);
   ns += part;
-  if (composition.covariance.at(kScaleInt8, kScaleInt8) > 0 && ir::has_int8_tensor(kernel.key))
-    int8_ns += part;
+  if (int8 && composition.covariance.at(kScaleInt8, kScaleInt8) > 0) int8_ns += part;
   scaled_ns += scale * part;
   floor_ns += scale * count * kernel.floor_ns.value_or(0);
   if (kernel.source == Source::Free) return;
@@ -234,7 +234,9 @@ Term term_of_kernel(const KernelPrediction& kernel, double share) {
 
 std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double total_ns) {
   std::vector<Term> terms;
+  terms.reserve(kernels.size());
   std::unordered_map<std::string_view, std::size_t> term_of;
+  term_of.reserve(kernels.size());
   for (const KernelPrediction& kernel : kernels) {
     if (!kernel.latency_ns || !kernel.sd_log || !(total_ns > 0)) continue;
     const double share = static_cast<double>(kernel.count) * *kernel.latency_ns / total_ns;

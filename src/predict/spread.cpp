@@ -76,20 +76,22 @@ double with_unmeasured(double conformal, double normal, double share) {
 
 double interval_quantile(double level, const Calibration& calibration) {
   const double p = 0.5 + 0.5 * level;
-  const double q =
-      calibration.models < 1
-          ? base::normal_quantile(p)
-          : base::student_quantile(p, static_cast<double>(calibration.models + kSpreadFreedom));
+  const auto q = [&] {
+    return calibration.models < 1
+               ? base::normal_quantile(p)
+               : base::student_quantile(p,
+                                        static_cast<double>(calibration.models + kSpreadFreedom));
+  };
   const auto n = static_cast<std::int64_t>(calibration.scores.size());
-  if (n < kMinScoredModels) return q;
+  if (n < kMinScoredModels) return q();
   if (n < kMinConformalModels) {
     const auto inside = static_cast<std::size_t>(std::ceil(static_cast<double>(n) * level));
-    return std::max(q, calibration.scores[std::max<std::size_t>(inside, 1) - 1]);
+    return std::max(q(), calibration.scores[std::max<std::size_t>(inside, 1) - 1]);
   }
   // The k-th smallest of n scores holds k / (n + 1) of further models on average; between two of
   // them the level is between theirs.
   const double place = static_cast<double>(n + 1) * level;
-  if (place > static_cast<double>(n)) return std::max(q, calibration.scores.back());
+  if (place > static_cast<double>(n)) return std::max(q(), calibration.scores.back());
   const double normal = base::normal_quantile(p);
   if (place <= 1)
     return with_unmeasured(calibration.scores.front(), normal, calibration.unmeasured);
