@@ -80,11 +80,11 @@ bool fuse_convolution_activation(Net& net, const Machine&) {
       continue;
     }
     const NodeId next = net.only_reader(id);
-    const auto activation = activation_of(net, next);
+    auto activation = activation_of(net, next);
     if (!activation) continue;
     const TensorId result = net.result(next);
     const NodeId fused = net.add_like(id, kMs, "FusedConv", net.node(id).inputs, {});
-    set_activation(net, fused, *activation);
+    set_activation(net, fused, *std::move(activation));
     net.remove(id);
     net.remove(next);
     net.adopt(fused, result);

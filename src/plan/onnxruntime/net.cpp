@@ -15,6 +15,9 @@ namespace {
 
 const std::vector<ir::NamedValue> kNoAttributes;
 
+/// Room for those that a node gets when its own are changed: an activation and its parameters.
+constexpr std::size_t kMoreAttributes = 2;
+
 void erase_one(Ids& list, std::int32_t id) {
   std::int32_t* const at = std::find(list.begin(), list.end(), id);
   if (at != list.end()) list.erase(at);
@@ -417,7 +420,9 @@ std::vector<ir::NamedValue>& Net::own_attributes(NodeId id) {
   Node& n = nodes_[index(id)];
   if (n.made == nullptr || n.made->nodes > 1) {
     if (n.made != nullptr) --n.made->nodes;
-    n.made = &attributes_.emplace_back(MadeAttributes{*n.attributes});
+    n.made = &attributes_.emplace_back();
+    n.made->list.reserve(n.attributes->size() + kMoreAttributes);
+    n.made->list = *n.attributes;
     n.attributes = &n.made->list;
   }
   return n.made->list;
@@ -465,7 +470,7 @@ ir::TensorInfo info_of(const Tensor& tensor, std::size_t position) {
     info.constant_hash = tensor.info->constant_hash;
     if (!tensor.constant) info.small_value = tensor.info->small_value;
   } else {
-    info.name = fmt::format("made:{}", position);
+    info.name = "made:" + std::to_string(position);
     info.constant_hash = 0x6d61646500000000ULL + position;
   }
   info.dtype = tensor.dtype;
@@ -489,6 +494,7 @@ ir::Graph Net::take() && {
   left.opsets = graph_->opsets;
   const std::vector<NodeId> nodes = order();
   left.nodes.reserve(nodes.size());
+  left.tensors.reserve(graph_->tensors.size());
   std::vector<TensorId> ids(tensors_.size(), kNone);
   const auto id_of = [&](TensorId id) {
     if (id == kNone) return kNone;
@@ -502,13 +508,14 @@ ir::Graph Net::take() && {
   for (const TensorId id : graph_->inputs) left.inputs.push_back(id_of(id));
   std::map<std::pair<std::string_view, std::string_view>, std::optional<std::int64_t>> since;
   std::unordered_set<std::string_view> labels;
+  labels.reserve(nodes.size());
   for (const NodeId id : nodes) {
     const Node& from = node(id);
     ir::Node& to = left.nodes.emplace_back();
     const std::string_view label = from.source == nullptr ? std::string_view() : from.source->name;
     to.name = is_label(label) && labels.insert(label).second
                   ? std::string(label)
-                  : fmt::format("n{}", left.nodes.size() - 1);
+                  : "n" + std::to_string(left.nodes.size() - 1);
     to.domain = from.domain;
     to.op = from.op;
     const auto [at, added] = since.try_emplace({from.domain, from.op});

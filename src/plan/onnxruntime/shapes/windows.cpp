@@ -21,24 +21,26 @@ struct Window {
   std::array<Axis, Dims::kMaxRank> axes = {};
 };
 
-/// Numbers of an attribute, one for each axis of a window; false: it has others.
-bool read_axes(const Net& net, NodeId id, std::string_view name, Window& window, std::size_t first,
-               std::size_t rank, std::int64_t Window::Axis::*member) {
+const ir::List* list_of(const Net& net, NodeId id, std::string_view name) {
   const ir::Value* value = net.attribute(id, name);
-  if (value == nullptr || value->list() == nullptr) return true;
-  const ir::List& list = *value->list();
-  if (list.size() < first + rank) return false;
-  for (std::size_t i = 0; i < rank; ++i) {
-    const std::int64_t* number = list[first + i].integer();
-    if (number == nullptr || *number < -kMaxWindow || *number > kMaxWindow) return false;
-    window.axes[i].*member = *number;
-  }
-  return true;
+  return value == nullptr ? nullptr : value->list();
 }
 
-bool has_length(const Net& net, NodeId id, std::string_view name, std::size_t length) {
-  const ir::Value* value = net.attribute(id, name);
-  return value == nullptr || value->list() == nullptr || value->list()->size() == length;
+/// Numbers of an attribute, as many for each of `rank` axes as there are members; false: it has
+/// others.
+bool read_axes(const ir::List* list, Window& window, std::size_t rank,
+               std::initializer_list<std::int64_t Window::Axis::*> members) {
+  if (list == nullptr) return true;
+  if (list->size() != rank * members.size()) return false;
+  auto one = list->begin();
+  for (const auto member : members) {
+    for (std::size_t i = 0; i < rank; ++i, ++one) {
+      const std::int64_t* number = one->integer();
+      if (number == nullptr || *number < -kMaxWindow || *number > kMaxWindow) return false;
+      window.axes[i].*member = *number;
+    }
+  }
+  return true;
 }
 
 /// `weights`: the kernel's size is that of its last dimensions.
@@ -48,23 +50,17 @@ std::optional<Window> window_of(const Net& net, NodeId id, const Dims& spatial,
   const auto rank = static_cast<std::size_t>(spatial.size());
   Window w;
   if (weights == nullptr) {
-    const ir::Value* kernel = net.attribute(id, "kernel_shape");
-    if (kernel == nullptr || kernel->list() == nullptr || kernel->list()->size() != rank ||
-        !read_axes(net, id, "kernel_shape", w, 0, rank, &Axis::kernel))
-      return std::nullopt;
+    const ir::List* kernel = list_of(net, id, "kernel_shape");
+    if (kernel == nullptr || !read_axes(kernel, w, rank, {&Axis::kernel})) return std::nullopt;
   } else {
     for (std::size_t i = 0; i < rank; ++i) {
       w.axes[i].kernel = weights->at[i + 2];
       if (w.axes[i].kernel > kMaxWindow) return std::nullopt;
     }
   }
-  for (const auto& [name, length] :
-       {std::pair("strides", rank), std::pair("dilations", rank), std::pair("pads", 2 * rank)})
-    if (!has_length(net, id, name, length)) return std::nullopt;
-  if (!read_axes(net, id, "strides", w, 0, rank, &Axis::stride) ||
-      !read_axes(net, id, "dilations", w, 0, rank, &Axis::dilation) ||
-      !read_axes(net, id, "pads", w, 0, rank, &Axis::before) ||
-      !read_axes(net, id, "pads", w, rank, rank, &Axis::after))
+  if (!read_axes(list_of(net, id, "strides"), w, rank, {&Axis::stride}) ||
+      !read_axes(list_of(net, id, "dilations"), w, rank, {&Axis::dilation}) ||
+      !read_axes(list_of(net, id, "pads"), w, rank, {&Axis::before, &Axis::after}))
     return std::nullopt;
   for (std::size_t i = 0; i < rank; ++i)
     if (w.axes[i].stride <= 0) return std::nullopt;
