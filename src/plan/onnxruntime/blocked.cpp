@@ -20,7 +20,7 @@ constexpr std::int64_t kChannelAlignment = 4;
 
 class Blocker {
  public:
-  Blocker(Net& net, std::int64_t block) : net_(net), block_(block) {}
+  Blocker(Net& net, std::int64_t block) : net_(net), block_(block), blocked_(net.tensor_count()) {}
 
   bool run() {
     for (const NodeId id : net_.order())
@@ -43,8 +43,9 @@ class Blocker {
     return (channels + block_ - 1) / block_ * block_;
   }
   Blocked* blocked(TensorId id) {
-    const auto at = blocked_.find(id);
-    return at == blocked_.end() ? nullptr : &at->second;
+    const auto at = static_cast<std::size_t>(id);
+    const bool known = id != kNone && at < blocked_.size() && blocked_[at].node != kNoNode;
+    return known ? &blocked_[at] : nullptr;
   }
   [[nodiscard]] std::size_t readers_of(TensorId id) const {
     return net_.tensor(id).readers.size() + (net_.tensor(id).output ? 1 : 0);
@@ -81,7 +82,7 @@ class Blocker {
   }
 
   void note(TensorId before, const Blocked& entry) {
-    blocked_[before] = entry;
+    blocked_[static_cast<std::size_t>(before)] = entry;
     order_.push_back(before);
   }
 
@@ -368,7 +369,7 @@ class Blocker {
 
   void finish() {
     for (const TensorId before : order_) {
-      const Blocked& entry = blocked_.at(before);
+      const Blocked& entry = blocked_[static_cast<std::size_t>(before)];
       if (entry.left == 0) continue;
       net_.add(kNchwc, "ReorderOutput", {entry.tensor}, {before}, nullptr,
                {{"channels", entry.channels}});
@@ -378,7 +379,7 @@ class Blocker {
   Net& net_;
   std::int64_t block_;
   bool changed_ = false;
-  std::unordered_map<TensorId, Blocked> blocked_;
+  std::vector<Blocked> blocked_;  ///< by tensor; those made here are never looked for
   std::vector<TensorId> order_;
   std::unordered_map<TensorId, TensorId> reordered_;
 };

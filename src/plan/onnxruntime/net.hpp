@@ -106,6 +106,7 @@ class Net {
   [[nodiscard]] const Tensor& tensor(TensorId id) const {
     return id == kNone ? missing() : tensors_[index(id)];
   }
+  [[nodiscard]] std::size_t tensor_count() const { return tensors_.size(); }
   /// To be changed; not of kNone.
   [[nodiscard]] Tensor& edit(TensorId id) { return tensors_[index(id)]; }
   [[nodiscard]] bool alive(NodeId id) const { return id >= 0 && node(id).alive; }
