@@ -2,7 +2,6 @@
 /// Nodes that ran, as keys with counts.
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/text.hpp"
 #include "ir/catalogue.hpp"
@@ -25,18 +24,41 @@ struct Place {
   const ir::OperatorInfo* info = nullptr;
   std::vector<std::size_t> overwritable;
   std::vector<std::size_t> kernels;  // of the plan, that are of this node
+  bool weighed = false;              // whether the footprint has its parameters
 };
 using Index = std::unordered_map<std::string_view, Place>;
 
+std::vector<Place> places_of_nodes(const ir::Graph& graph, const ir::Node* owner) {
+  std::vector<const ir::OperatorInfo*> infos;
+  infos.reserve(graph.nodes.size());
+  for (const ir::Node& node : graph.nodes)
+    infos.push_back(ir::Catalogue::own().find(node.domain, node.op));
+  auto overwritable = overwritable_operands(graph, infos);
+  std::vector<Place> places;
+  places.reserve(graph.nodes.size());
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n)
+    places.push_back({&graph, &graph.nodes[n], owner, infos[n], std::move(overwritable[n]), {}});
+  return places;
+}
+
 void index_graph(const ir::Graph& graph, const ir::Node* owner, Index& index) {
-  auto overwritable = overwritable_operands(graph);
   index.reserve(index.size() + graph.nodes.size());
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    const ir::Node& node = graph.nodes[n];
-    const ir::OperatorInfo* info = ir::Catalogue::own().find(node.domain, node.op);
-    index.emplace(node.name, Place{&graph, &node, owner, info, std::move(overwritable[n]), {}});
+  for (Place& place : places_of_nodes(graph, owner)) {
+    const ir::Node& node = *place.node;
+    index.emplace(node.name, std::move(place));
     for (const auto& [attribute, body] : node.bodies) index_graph(*body, &node, index);
   }
+}
+
+/// Where the node of each run is; nullptr: nowhere.
+std::vector<Place*> places_of(Index& index, std::span<const NodeRun> runs) {
+  std::vector<Place*> places;
+  places.reserve(runs.size());
+  for (const NodeRun& run : runs) {
+    const auto at = index.find(run.node);
+    places.push_back(at == index.end() ? nullptr : &at->second);
+  }
+  return places;
 }
 
 /// Whether each tensor is read, or leaves the graph.
@@ -105,65 +127,83 @@ bool is_copied_view(const Place& place) {
   return !is_given || is_count;
 }
 
+/// Makes one key after another, each in the memory of the last.
 class KeyMaker {
  public:
-  KeyMaker(const Place& place, const NodeRun& run, const UsedTensors& used)
-      : place_(place), run_(run), used_(used), info_(place.info) {}
-
-  ir::Key make() {
-    const ir::Node& node = *place_.node;
+  /// Holds until the next is made.
+  const ir::Key& make(const Place& place, const NodeRun& run, const UsedTensors& used) {
+    place_ = &place;
+    run_ = &run;
+    used_ = &used;
+    const ir::Node& node = *place.node;
     key_.domain = node.domain;
     key_.op = node.op;
     key_.since = node.since;
-    key_.attributes = node.attributes;
-    key_.tags = run_.tags;
+    key_.tags = run.tags;
+    set_attributes(node.attributes);
     add_operands();
     add_results();
-    if (is_copied_view(place_))
-      key_.tags.emplace_back(std::string(ir::kCopiedTag), std::int64_t{1});
+    if (is_copied_view(place)) key_.tags.emplace_back(std::string(ir::kCopiedTag), std::int64_t{1});
     key_.canonicalise();
     ir::canonicalise(key_);
-    return std::move(key_);
+    return key_;
   }
 
  private:
+  /// Sorted already, since pointers are moved in less time than attributes.
+  void set_attributes(const std::vector<ir::NamedValue>& attributes) {
+    sorted_.clear();
+    for (const ir::NamedValue& one : attributes) sorted_.push_back(&one);
+    std::sort(sorted_.begin(), sorted_.end(), [](const auto* a, const auto* b) {
+      const int order = a->first.compare(b->first);
+      return order != 0 ? order < 0 : a < b;
+    });
+    key_.attributes.resize(sorted_.size());
+    for (std::size_t i = 0; i < sorted_.size(); ++i) key_.attributes[i] = *sorted_[i];
+  }
+
   const ir::TensorInfo& tensor(ir::TensorId id) const {
-    return place_.graph->tensors[static_cast<std::size_t>(id)];
+    return place_->graph->tensors[static_cast<std::size_t>(id)];
   }
 
   void add_operands() {
-    const std::vector<ir::TensorId>& inputs = place_.node->inputs;
+    const std::vector<ir::TensorId>& inputs = place_->node->inputs;
+    key_.operands.resize(inputs.size());
     // The runtime lists the operands that are there. If the numbers differ (an operand that is not
     // a tensor), positions cannot be told, and the graph's own knowledge has to do.
     const auto present = static_cast<std::size_t>(std::count_if(
         inputs.begin(), inputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
-    const bool seen = present == run_.inputs.size();
+    const bool seen = present == run_->inputs.size();
     std::size_t next = 0;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
+      ir::Entry& operand = key_.operands[i];
       if (inputs[i] == ir::kNoTensor) {
-        key_.operands.emplace_back(ir::AbsentEntry{});
+        operand = ir::AbsentEntry{};
         continue;
       }
-      const SeenTensor* run = seen ? &run_.inputs[next] : nullptr;
+      const SeenTensor* run = seen ? &run_->inputs[next] : nullptr;
       ++next;
       const auto first =
           std::find(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(i), inputs[i]);
       const ir::TensorInfo& info = tensor(inputs[i]);
       if (!info.constant && first != inputs.begin() + static_cast<std::ptrdiff_t>(i)) {
-        key_.operands.emplace_back(
-            ir::AliasEntry{static_cast<std::size_t>(first - inputs.begin())});
+        operand = ir::AliasEntry{static_cast<std::size_t>(first - inputs.begin())};
         continue;
       }
-      ir::TensorEntry entry = entry_of(info, run);
+      ir::TensorEntry& entry = set_entry(operand, info, run);
       entry.constant = info.constant;
-      if (info.constant && value_printed(info_, i, info))
+      if (info.constant && value_printed(place_->info, i, info))
         entry.value = key_value(*info.small_value);
-      key_.operands.emplace_back(std::move(entry));
     }
   }
 
-  static ir::TensorEntry entry_of(const ir::TensorInfo& info, const SeenTensor* run) {
-    ir::TensorEntry entry;
+  /// Not a constant, and without a value.
+  static ir::TensorEntry& set_entry(ir::Entry& to, const ir::TensorInfo& info,
+                                    const SeenTensor* run) {
+    auto* const known = std::get_if<ir::TensorEntry>(&to);
+    ir::TensorEntry& entry = known != nullptr ? *known : to.emplace<ir::TensorEntry>();
+    entry.constant = false;
+    entry.value.reset();
     // A constant's own dimensions win: a runtime that pre-packs weights may show others.
     const bool use_run = run != nullptr && !info.constant;
     entry.dtype = use_run && run->dtype          ? *run->dtype
@@ -175,34 +215,32 @@ class KeyMaker {
   }
 
   void add_results() {
-    const std::vector<ir::TensorId>& outputs = place_.node->outputs;
+    const std::vector<ir::TensorId>& outputs = place_->node->outputs;
+    key_.results.resize(outputs.size());
     const auto present = static_cast<std::size_t>(std::count_if(
         outputs.begin(), outputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
-    const bool seen = present == run_.outputs.size();
+    const bool seen = present == run_->outputs.size();
     // A kernel of which nobody reads anything still runs. Its key has its first result as if that
     // were read: without it, nothing would say how much the kernel has to do.
     const bool none_used = std::none_of(outputs.begin(), outputs.end(),
-                                        [&](ir::TensorId id) { return used_.contains(id); });
+                                        [&](ir::TensorId id) { return used_->contains(id); });
     std::size_t next = 0;
     for (std::size_t r = 0; r < outputs.size(); ++r) {
-      const SeenTensor* run = outputs[r] != ir::kNoTensor && seen ? &run_.outputs[next] : nullptr;
+      const SeenTensor* run = outputs[r] != ir::kNoTensor && seen ? &run_->outputs[next] : nullptr;
       const bool first = next == 0;
       if (outputs[r] != ir::kNoTensor) ++next;
-      if (outputs[r] == ir::kNoTensor || !(used_.contains(outputs[r]) || (none_used && first))) {
-        key_.results.emplace_back(ir::AbsentEntry{});
+      if (outputs[r] == ir::kNoTensor || !(used_->contains(outputs[r]) || (none_used && first))) {
+        key_.results[r] = ir::AbsentEntry{};
         continue;
       }
-      ir::TensorEntry entry = entry_of(tensor(outputs[r]), run);
-      if (const auto over = r == 0 ? overwritten(entry) : std::nullopt) {
-        key_.results.emplace_back(ir::AliasEntry{*over});
-      } else {
-        key_.results.emplace_back(std::move(entry));
-      }
+      const ir::TensorEntry& entry = set_entry(key_.results[r], tensor(outputs[r]), run);
+      if (const auto over = r == 0 ? overwritten(entry) : std::nullopt)
+        key_.results[r] = ir::AliasEntry{*over};
     }
   }
 
   std::optional<std::size_t> overwritten(const ir::TensorEntry& result) const {
-    for (const std::size_t i : place_.overwritable) {
+    for (const std::size_t i : place_->overwritable) {
       const ir::TensorEntry* operand = key_.operand(i);
       if (operand == nullptr || operand->constant || operand->dtype != result.dtype ||
           operand->shape != result.shape)
@@ -213,10 +251,10 @@ class KeyMaker {
     return std::nullopt;
   }
 
-  const Place& place_;
-  const NodeRun& run_;
-  const UsedTensors& used_;
-  const ir::OperatorInfo* info_;
+  const Place* place_ = nullptr;
+  const NodeRun* run_ = nullptr;
+  const UsedTensors* used_ = nullptr;
+  std::vector<const ir::NamedValue*> sorted_;
   ir::Key key_;
 };
 
@@ -224,9 +262,10 @@ class KeyMaker {
 /// kernels of a body come before the execution that they belong to.
 class LoopSteps {
  public:
-  LoopSteps(const Index& index, std::span<const NodeRun> runs) : steps_(runs.size(), 0) {
-    if (std::none_of(index.begin(), index.end(),
-                     [](const auto& one) { return !one.second.node->bodies.empty(); }))
+  LoopSteps(std::span<Place* const> places, std::span<const NodeRun> runs)
+      : steps_(runs.size(), 0) {
+    if (std::none_of(places.begin(), places.end(),
+                     [](const Place* one) { return one != nullptr && !one->node->bodies.empty(); }))
       return;
     std::vector<std::size_t> order(runs.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -235,9 +274,8 @@ class LoopSteps {
     // Of a node with bodies: how often each node right in them ran since it last ended.
     std::unordered_map<const ir::Node*, std::unordered_map<std::string, std::int64_t>> since;
     for (const std::size_t i : order) {
-      const auto at = index.find(runs[i].node);
-      if (at == index.end()) continue;
-      const Place& place = at->second;
+      if (places[i] == nullptr) continue;
+      const Place& place = *places[i];
       if (!place.node->bodies.empty()) {
         for (const auto& [name, count] : since[place.node]) steps_[i] = std::max(steps_[i], count);
         since[place.node].clear();
@@ -307,92 +345,141 @@ void add_leaving_constants(const ir::Graph& graph, std::vector<PlanKernel>& kern
   }
 }
 
-Result<Place*> place_of(Index& index, const NodeRun& run) {
-  const auto at = index.find(run.node);
-  if (at == index.end())
-    return fail(Code::Internal, "the runtime ran a node '{}' that its plan does not hold",
-                base::printable(run.node));
-  return &at->second;
-}
-
 }  // namespace
 
 namespace {
 
-Footprint footprint(const Index& index, std::span<const NodeRun> runs) {
-  Footprint sum;
-  std::unordered_set<std::uint64_t> counted;
-  std::unordered_set<const ir::Node*> met;
-  for (const NodeRun& run : runs) {
-    const auto at = index.find(run.node);
-    if (at == index.end() || !at->second.node->bodies.empty()) continue;
-    const Place& place = at->second;
-    if (met.insert(place.node).second)
-      sum.weight_bytes += ir::parameter_bytes(place.node->attributes);
+/// Of runs, one after another.
+class FootprintSum {
+ public:
+  void add(Place& place, const NodeRun& run) {
+    if (!place.node->bodies.empty()) return;
+    if (!place.weighed) sum_.weight_bytes += ir::parameter_bytes(place.node->attributes);
+    place.weighed = true;
     for (const ir::TensorId id : place.node->inputs) {
       if (id == ir::kNoTensor) continue;
       const ir::TensorInfo& tensor = place.graph->tensors[static_cast<std::size_t>(id)];
-      if ((tensor.constant || tensor.overridable) && counted.insert(tensor.constant_hash).second)
-        sum.weight_bytes += static_cast<double>(tensor.constant_bytes);
+      if (tensor.constant || tensor.overridable)
+        constants_.emplace_back(tensor.constant_hash, tensor.constant_bytes);
     }
-    if (is_view(place) && !is_copied_view(place)) continue;
+    if (is_view(place) && !is_copied_view(place)) return;
     for (const SeenTensor& output : run.outputs) {
       const auto elements = output.shape.elements();
       const auto bits = output.dtype ? ir::bits(*output.dtype) : std::nullopt;
-      if (elements && bits) sum.activation_bytes += static_cast<double>(*elements) * *bits / 8;
+      if (elements && bits) sum_.activation_bytes += static_cast<double>(*elements) * *bits / 8;
     }
   }
-  return sum;
-}
+  Footprint sum() && {
+    const auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
+    const auto equal = [](const auto& a, const auto& b) { return a.first == b.first; };
+    std::stable_sort(constants_.begin(), constants_.end(), less);
+    const auto end = std::unique(constants_.begin(), constants_.end(), equal);
+    for (auto at = constants_.begin(); at != end; ++at)
+      sum_.weight_bytes += static_cast<double>(at->second);
+    return sum_;
+  }
+
+ private:
+  Footprint sum_;
+  /// Hash and bytes of each that is read. Many are read once, so that sorting them takes less than
+  /// a set would.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> constants_;
+};
+
+/// The kernels of runs, one after another.
+class KernelList {
+ public:
+  explicit KernelList(std::size_t runs) { kernels_.reserve(runs); }
+
+  Status add(Place& place, const NodeRun& run) {
+    const auto used = used_.try_emplace(place.graph, *place.graph).first;
+    std::string key = ir::print(maker_.make(place, run, used->second));
+    if (key.size() > kMaxKeyBytes) {
+      return fail(Code::Input,
+                  "node '{}' ({}): its key of {} bytes is longer than a table holds ({})",
+                  base::printable(place.node->name), base::printable(place.node->op), key.size(),
+                  kMaxKeyBytes);
+    }
+    const auto known = std::find_if(place.kernels.begin(), place.kernels.end(),
+                                    [&](std::size_t at) { return kernels_[at].key == key; });
+    if (known == place.kernels.end()) {
+      place.kernels.push_back(kernels_.size());
+      kernels_.push_back({place.node->name, std::move(key), 1});
+    } else {
+      ++kernels_[*known].count;
+    }
+    return {};
+  }
+
+  std::vector<PlanKernel> take(const ir::Graph& graph) && {
+    add_leaving_constants(graph, kernels_);
+    return std::move(kernels_);
+  }
+
+ private:
+  std::unordered_map<const ir::Graph*, UsedTensors> used_;
+  KeyMaker maker_;
+  std::vector<PlanKernel> kernels_;
+};
 
 }  // namespace
 
-Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs,
-                                           Footprint* bytes) {
+Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs) {
   Index index;
   index_graph(graph, nullptr, index);
-  if (bytes != nullptr) *bytes = footprint(index, runs);
-  std::unordered_map<const ir::Graph*, UsedTensors> used;
-  std::vector<PlanKernel> kernels;
-  kernels.reserve(runs.size());
-  const LoopSteps steps(index, runs);
+  const std::vector<Place*> places = places_of(index, runs);
+  const LoopSteps steps(places, runs);
+  KernelList kernels(runs.size());
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    OPLAT_TRY(place, place_of(index, runs[r]));
-    const auto used_at = used.try_emplace(place->graph, *place->graph).first;
-    const auto key_of = [&](const NodeRun& run) {
-      return ir::print(KeyMaker(*place, run, used_at->second).make());
-    };
-    std::string key;
-    if (place->node->op == "Loop" && !place->node->bodies.empty()) {
+    if (places[r] == nullptr)
+      return fail(Code::Internal, "the runtime ran a node '{}' that its plan does not hold",
+                  base::printable(runs[r].node));
+    if (places[r]->node->op == "Loop" && !places[r]->node->bodies.empty()) {
       NodeRun run = runs[r];
-      tag_loop(*place, steps.of(r), run);
-      key = key_of(run);
+      tag_loop(*places[r], steps.of(r), run);
+      OPLAT_CHECK(kernels.add(*places[r], run));
     } else {
-      key = key_of(runs[r]);
-    }
-    const std::string& node = runs[r].node;
-    if (key.size() > kMaxKeyBytes) {
-      return fail(
-          Code::Input, "node '{}' ({}): its key of {} bytes is longer than a table holds ({})",
-          base::printable(node), base::printable(place->node->op), key.size(), kMaxKeyBytes);
-    }
-    const auto known = std::find_if(place->kernels.begin(), place->kernels.end(),
-                                    [&](std::size_t at) { return kernels[at].key == key; });
-    if (known == place->kernels.end()) {
-      place->kernels.push_back(kernels.size());
-      kernels.push_back({node, std::move(key), 1});
-    } else {
-      ++kernels[*known].count;
+      OPLAT_CHECK(kernels.add(*places[r], runs[r]));
     }
   }
-  add_leaving_constants(graph, kernels);
-  return kernels;
+  return std::move(kernels).take(graph);
+}
+
+Result<std::vector<PlanKernel>> kernels_of_nodes(const ir::Graph& graph,
+                                                 std::span<const std::size_t> order,
+                                                 const DomainTags& tags, Footprint& bytes) {
+  std::vector<Place> places = places_of_nodes(graph, nullptr);
+  KernelList kernels(order.size());
+  FootprintSum sum;
+  NodeRun run;
+  for (const std::size_t n : order) {
+    const ir::Node& node = graph.nodes[n];
+    run.tags.clear();
+    if (node.domain == tags.domain) run.tags = tags.tags;
+    run.outputs.resize(node.outputs.size());
+    std::size_t present = 0;
+    for (const ir::TensorId id : node.outputs) {
+      if (id == ir::kNoTensor) continue;
+      const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(id)];
+      run.outputs[present].dtype = tensor.dtype;
+      run.outputs[present++].shape = tensor.shape;
+    }
+    run.outputs.resize(present);
+    sum.add(places[n], run);
+    OPLAT_CHECK(kernels.add(places[n], run));
+  }
+  bytes = std::move(sum).sum();
+  return std::move(kernels).take(graph);
 }
 
 Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs) {
   Index index;
   index_graph(graph, nullptr, index);
-  return footprint(index, runs);
+  const std::vector<Place*> places = places_of(index, runs);
+  FootprintSum sum;
+  for (std::size_t r = 0; r < runs.size(); ++r)
+    if (places[r] != nullptr) sum.add(*places[r], runs[r]);
+  return std::move(sum).sum();
 }
 
 }  // namespace oplat::plan

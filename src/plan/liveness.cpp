@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "ir/catalogue.hpp"
-
 namespace oplat::plan {
 namespace {
 
@@ -16,11 +14,13 @@ bool leaves(const ir::Graph& graph, ir::TensorId tensor) {
 /// Tensors that share their bytes (views) share a buffer, named by its first tensor.
 class Buffers {
  public:
-  explicit Buffers(const ir::Graph& graph) : root_(graph.tensors.size()) {
+  Buffers(const ir::Graph& graph, std::span<const ir::OperatorInfo* const> infos)
+      : root_(graph.tensors.size()) {
     for (std::size_t i = 0; i < root_.size(); ++i) root_[i] = static_cast<ir::TensorId>(i);
-    for (const ir::Node& node : graph.nodes) {
-      const ir::OperatorInfo* info = ir::Catalogue::own().find(node.domain, node.op);
-      if (info == nullptr || !info->view || node.inputs.empty() || node.outputs.empty()) continue;
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+      const ir::Node& node = graph.nodes[n];
+      if (infos[n] == nullptr || !infos[n]->view || node.inputs.empty() || node.outputs.empty())
+        continue;
       if (leaves(graph, node.outputs[0])) continue;  // copied: into memory of its own
       if (node.inputs[0] != ir::kNoTensor && node.outputs[0] != ir::kNoTensor) {
         root_[static_cast<std::size_t>(node.outputs[0])] = of(node.inputs[0]);
@@ -37,8 +37,9 @@ class Buffers {
 
 }  // namespace
 
-std::vector<std::vector<std::size_t>> overwritable_operands(const ir::Graph& graph) {
-  const Buffers buffers(graph);
+std::vector<std::vector<std::size_t>> overwritable_operands(
+    const ir::Graph& graph, std::span<const ir::OperatorInfo* const> infos) {
+  const Buffers buffers(graph, infos);
   constexpr std::size_t kNever = static_cast<std::size_t>(-1);
   struct LastRead {
     std::size_t node = 0;
@@ -71,7 +72,7 @@ std::vector<std::vector<std::size_t>> overwritable_operands(const ir::Graph& gra
   std::vector<std::vector<std::size_t>> found(graph.nodes.size());
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     const ir::Node& node = graph.nodes[n];
-    const ir::OperatorInfo* info = ir::Catalogue::own().find(node.domain, node.op);
+    const ir::OperatorInfo* info = infos[n];
     if (info == nullptr || node.outputs.empty() || node.outputs[0] == ir::kNoTensor) continue;
     // A result that leaves the graph is allocated by the caller.
     if (last_read(node.outputs[0]).node == kNever) continue;

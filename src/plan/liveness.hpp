@@ -2,10 +2,11 @@
 /// Which results a runtime may write over an operand.
 #pragma once
 
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "ir/graph.hpp"
+#include "ir/operator_info.hpp"
 
 namespace oplat::plan {
 
@@ -13,7 +14,9 @@ namespace oplat::plan {
 /// overwrite, or nothing. The rule is that of ONNX Runtime's allocation planner
 /// (core/framework/allocation_planner.cc, FindReusableInput): the kernel allows it, it reads the
 /// operand's buffer once and nobody does afterwards, and the buffer is an inner one. Whether dtype
-/// and shape agree is for the caller, who knows them.
-std::vector<std::vector<std::size_t>> overwritable_operands(const ir::Graph& graph);
+/// and shape agree is for the caller, who knows them. `infos`: what is known of each node's
+/// operator, nullptr for nothing.
+std::vector<std::vector<std::size_t>> overwritable_operands(
+    const ir::Graph& graph, std::span<const ir::OperatorInfo* const> infos);
 
 }  // namespace oplat::plan

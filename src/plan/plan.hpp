@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.hpp"
@@ -45,8 +46,18 @@ Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs);
 /// that of a Loop says in tags how many steps it took ("steps") and whether data decided about them
 /// ("ends=data"). A view whose result leaves the graph is tagged as copied (ir::kCopiedTag), and so
 /// is a constant that does, which gets a kernel named after the output. Code::Internal where a run
-/// names a node that the graph lacks. The footprint comes along if it is asked for.
-Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs,
-                                           Footprint* bytes = nullptr);
+/// names a node that the graph lacks.
+Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs);
+
+/// Those of every node of one domain.
+struct DomainTags {
+  std::string_view domain;
+  std::vector<ir::NamedValue> tags;
+};
+/// The kernels of a graph without bodies whose nodes run in this order, with results of the types
+/// and sizes that the graph states; and their footprint.
+Result<std::vector<PlanKernel>> kernels_of_nodes(const ir::Graph& graph,
+                                                 std::span<const std::size_t> order,
+                                                 const DomainTags& tags, Footprint& bytes);
 
 }  // namespace oplat::plan

@@ -136,22 +136,10 @@ Result<ir::Graph> optimise(const ir::Graph& graph, const std::vector<Level>& lev
 
 Result<Plan> plan_of(const ir::Graph& optimised, const Machine& machine) {
   OPLAT_CHECK(check_values(optimised));
-  std::vector<NodeRun> runs;
-  runs.reserve(optimised.nodes.size());
-  for (const std::size_t n : run_order(optimised)) {
-    const ir::Node& node = optimised.nodes[n];
-    NodeRun& run = runs.emplace_back();
-    run.node = node.name;
-    for (const TensorId id : node.outputs) {
-      if (id == kNone) continue;
-      const ir::TensorInfo& tensor = optimised.tensors[static_cast<std::size_t>(id)];
-      run.outputs.push_back({tensor.dtype, tensor.shape});
-    }
-    if (node.domain == kNchwc) run.tags.emplace_back("block", machine.block);
-  }
   Plan plan;
   Footprint bytes;
-  OPLAT_TRY(kernels, kernels_of(optimised, runs, &bytes));
+  const DomainTags tags{kNchwc, {{"block", machine.block}}};
+  OPLAT_TRY(kernels, kernels_of_nodes(optimised, run_order(optimised), tags, bytes));
   plan.kernels = std::move(kernels);
   plan.weight_bytes = bytes.weight_bytes;
   plan.activation_bytes = bytes.activation_bytes;

@@ -342,5 +342,33 @@ TEST(Kernels, EqualKeysOfTwoNodesAreTwoEntries) {
                                                {"second", "Foo{}(f32[2])->(f32[2])", 1}}));
 }
 
+// Keys are made in the memory of the last: one with attributes, a tag and a constant, one with
+// nothing of these, whose operands are one tensor.
+TEST(Kernels, OfNodesAreThoseOfRunsThatSawWhatTheGraphStates) {
+  Net net;
+  net.input("x");
+  net.constant("w", {4, 2});
+  ir::Node& first = net.node("Foo", {"x", "w"}, {"h"});
+  first.domain = "com.example";
+  first.attributes = {{"z", 1}, {"a", "word"}};
+  net.node("Bar", {"h", "h"}, {"y", ""});
+  net.output("y");
+  for (const char* name : {"x", "h", "y"}) {
+    net.tensor(name).dtype = ir::Dtype::F32;
+    net.tensor(name).shape = ir::Shape::of({3, 4});
+  }
+  const std::vector<std::size_t> order = {0, 1, 0};
+  Footprint bytes;
+  const auto kernels = kernels_of_nodes(net.graph, order, {"com.example", {{"block", 16}}}, bytes);
+  ASSERT_TRUE(kernels) << kernels.error().message;
+  const NodeRun foo{"Foo", {}, {seen({3, 4})}, {{"block", 16}}};
+  const NodeRun bar{"Bar", {}, {seen({3, 4})}, {}};
+  EXPECT_EQ(*kernels, *kernels_of(net.graph, std::vector<NodeRun>{foo, bar, foo}));
+  EXPECT_EQ(kernels->at(1).key, "Bar{}(f32[3,4],&0)->(f32[3,4],-)");
+  EXPECT_EQ(kernels->at(0).count, 2);
+  EXPECT_EQ(bytes.weight_bytes, 32);
+  EXPECT_EQ(bytes.activation_bytes, 3 * 48);
+}
+
 }  // namespace
 }  // namespace oplat::plan
