@@ -136,7 +136,7 @@ Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules,
     OPLAT_TRY(machine, machine_of(rules, options));
     OPLAT_TRY(made, ort::plan_of(fused, machine));
     made.source = "rules:" + rules.name;
-    return made;
+    return std::move(made);
   }
   const ir::KeyDomain* domain = catalogue.domain(rules.makes);
   if (domain == nullptr) {
