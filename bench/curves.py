@@ -51,6 +51,8 @@ QUANTILE, QUANTILE_95 = 1.6448536269514722, 1.959963984540054  # 90 and 95 %, tw
 ROW_SD = 0.015
 COMPOSITION_SD = 0.07  # without a fit
 KEPT_RESULT_BYTES = 128 * 1024
+HOT_WEIGHT_BYTES = 64 * 1024  # kMinEvictedWeightBytes
+SCRATCH_COUNTS = 4  # kScratchCounts
 CORRELATION, CORRELATION_DOUBT = 0.3, 0.3
 FREEDOM, SPREAD_FREEDOM = 4, 4
 MIN_CONFORMAL = 19
@@ -183,11 +185,15 @@ class Machine:
 
 def add_results(results, key, count):
     """To `results`, by all bytes that the kernel touches: those of its results beyond what stays near
-    a core, elements of 8 bits as if they had 32."""
+    a core, elements of 8 bits as if they had 32, and what it takes for itself if it has few weights
+    and is measured hot alone (docs/adr/0093)."""
     kernel = kernel_keys.parse_key(key)
     written = sum(tensor.bytes for tensor in kernel.results if tensor is not None)
     own = written + sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None}.values())
-    counted = sum(tensor.bytes * (4 if tensor.dtype in kernel_keys.EIGHT_BITS else 1) for tensor in kernel.results if tensor is not None)
+    weights = sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None and tensor.constant}.values())
+    scratch = kernel_keys.scratch_of(kernel) if weights < HOT_WEIGHT_BYTES else 0
+    own += scratch
+    counted = SCRATCH_COUNTS * scratch + sum(tensor.bytes * (4 if tensor.dtype in kernel_keys.EIGHT_BITS else 1) for tensor in kernel.results if tensor is not None)
     if counted > KEPT_RESULT_BYTES:
         results[own] = results.get(own, 0) + count * (counted - KEPT_RESULT_BYTES)
 

@@ -129,6 +129,31 @@ class Keys(unittest.TestCase):
         self.assertEqual(keys.flops_of(keys.parse_key(LSTM)), 2 * 20 * 4 * (32 * 64 + 32 * 8))
         self.assertEqual(keys.bytes_of(keys.parse_key(PRODUCT)), 4 * (16 * 64 + 64 * 32 + 16 * 32))
 
+    def test_what_convolutions_take_for_themselves(self):
+        """The same figures as in tests/unit/ir/work_test.cpp."""
+        def quantised(attributes, image, weights, zero, result):
+            return f"com.microsoft:QLinearConv/1{{{attributes}}}(u8[{image}],f32c[],u8c[],{weights},f32c[],{zero},f32c[],u8c[])->(u8[{result}])"
+        last = "channels_last=1"
+        for key, expected in (
+                ("ConvTranspose/11{group=1}(f32[1,64,64,64],f32[64,16,3,3])->(f32[1,16,128,128])", 2359296),
+                ("ConvTranspose/11{group=2}(f32[2,16,8,8],f32c[16,4,4,4])->(f32[2,8,16,16])", 16384),
+                ("ConvTranspose/11{}(f16[1,16,50],f16c[16,8,4])->(f16[1,8,100])", 3200),
+                (quantised(last + ",strides=[2,2]", "1,224,224,3", "i8c[64,3,3,3]", "i8c[]=0", "1,112,112,64"), 112 * 112 * (64 * 4 + 27)),
+                (quantised(last, "2,8,8,3", "i8c[4,3,3,3]", "i8c[4]=0", "2,6,6,4"), 36 * (2 * 4 * 4 + 27)),
+                (quantised(last, "1,8,8,64", "i8c[20,64,3,3]", "i8c[20]=0", "1,6,6,20"), 0),
+                (quantised(last, "1,8,8,64", "i8c[18,64,3,3]", "i8c[18]=0", "1,6,6,18"), 36 * (18 * 4 + 576)),
+                (quantised(last, "1,8,8,64", "i8c[64,64,3,3]", "i8c[64]", "1,6,6,64"), 36 * (64 * 4 + 576)),
+                (quantised(last, "1,8,8,64", "i8[64,64,3,3]", "i8c[64]=0", "1,6,6,64"), 36 * (64 * 4 + 576)),
+                (quantised(last, "1,8,8,3", "i8c[64,3,1,1]", "i8c[]=0", "1,8,8,64"), 64 * 64 * 4),
+                (quantised(last + ",strides=[2,2]", "1,8,8,3", "i8c[64,3,1,1]", "i8c[]=0", "1,4,4,64"), 16 * (64 * 4 + 3)),
+                (quantised(last + ",group=32", "1,8,8,32", "i8c[32,1,3,3]", "i8c[32]=0", "1,6,6,32"), 0),
+                (quantised(last + ",group=24", "1,8,8,24", "i8c[24,1,3,3]", "i8c[24]=0", "1,6,6,24"), 36 * 24 * 4),
+                (quantised(last + ",group=2", "1,4,4,4,64", "i8c[64,32,3,3,3]", "i8c[64]=0", "1,2,2,2,64"), 8 * (64 * 4 + 2 * 32 * 27)),
+                (quantised("", "2,64,8,8", "i8c[64,64,3,3]", "i8c[64]=0", "2,64,6,6"), 64 * 64 + 64 * 36),
+                ("ConvInteger/10{}(u8[1,3,8,8],u8c[4,3,3,3])->(i32[1,4,6,6])", 36 * 27),
+                (CONV, 0), (LSTM, 0)):
+            self.assertEqual(keys.scratch_of(keys.parse_key(key)), expected, key)
+
     def test_classes(self):
         signal = "Conv/11{group=1,kernel_shape=[11],strides=[1]}(f32[1,8,64],f32c[16,8,11])->(f32[1,16,54])"
         self.assertEqual(keys.class_of(keys.parse_key(signal)), "1-d convolution 11")

@@ -171,6 +171,39 @@ def bytes_of(kernel):
     return read + sum(tensor.bytes for tensor in kernel.results if tensor is not None)
 
 
+def sums_in_registers(kernel):
+    """Whether a QLinearConv needs no sums of 32 bits in memory on any processor that can do without
+    (src/ir/operators/scratch.cpp)."""
+    weights = weights_of(kernel)
+    if weights.dtype != "i8" or not weights.constant or not re.search(r",i8c\[\d*\]=0,", kernel.key):
+        return False
+    if group_of(kernel) > 1:
+        return weights.dims[:2] == (group_of(kernel), 1) and group_of(kernel) % 16 == 0
+    return weights.dims[1] % 4 == 0 and weights.dims[0] >= 16 and weights.dims[0] % 4 == 0
+
+
+def scratch_of(kernel):
+    """Bytes that a convolution takes for itself, as src/ir/operators/scratch.cpp counts them."""
+    weights = weights_of(kernel) if kernel.op in CONVOLUTIONS else None
+    image, result = (list[0] if list else None for list in (kernel.operands, kernel.results))
+    if any(tensor is None or not tensor.dims or len(tensor.dims) < 3 for tensor in (weights, image, result)):
+        return 0.0
+    window = math.prod(weights.dims[2:])
+    if kernel.op == "ConvTranspose":
+        return math.prod(weights.dims[1:]) * math.prod(image.dims[2:]) * image.bytes / image.elements
+    if kernel.op not in ("QLinearConv", "ConvInteger"):
+        return 0.0
+    depthwise = group_of(kernel) > 1 and weights.dims[:2] == (group_of(kernel), 1)
+    plain = window == 1 and all(set(numbers_of(kernel.attributes.get(name, ""))) <= {one} for name, one in (("strides", 1), ("pads", 0)))
+    results = result.elements / image.dims[0]
+    groups = group_of(kernel) if len(image.dims) == 5 else 1
+    columns = 0 if plain or depthwise else weights.dims[1] * window * results / weights.dims[0] * groups
+    if kernel.op == "ConvInteger":
+        return columns
+    sums = 0 if sums_in_registers(kernel) else 4 * result.elements + columns
+    return sums + (0 if kernel.attributes.get("channels_last") == "1" else image.elements / image.dims[0] + results)
+
+
 def class_of(kernel):
     """A readable name of its kind: the operator, for convolutions their window and groups, and 8
     bits."""

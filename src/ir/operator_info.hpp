@@ -39,6 +39,8 @@ struct OperatorInfo {
   void (*canonicalise)(Key&) = nullptr;
   /// Floating-point operations, a multiply-add counted as two; nullptr: no formula.
   std::optional<double> (*flops)(const Key&) = nullptr;
+  /// Bytes of memory that the kernel takes for itself while it runs; nullptr: none that is counted.
+  std::optional<double> (*scratch)(const Key&) = nullptr;
   /// The key as a point among others (ir/description.hpp); nullptr: every number of the key is one
   /// of the point's.
   std::optional<Description> (*describe)(const Key&) = nullptr;

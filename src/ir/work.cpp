@@ -42,9 +42,9 @@ Work work(const Key& key, const Catalogue& catalogue) {
     // A result written over an operand is written all the same.
     if (!std::holds_alternative<AbsentEntry>(key.results[i])) add(work.bytes_out, key.result(i));
   }
-  if (const OperatorInfo* info = catalogue.find(key.domain, key.op);
-      info != nullptr && info->flops != nullptr) {
-    work.flops = info->flops(key);
+  if (const OperatorInfo* info = catalogue.find(key.domain, key.op); info != nullptr) {
+    if (info->flops != nullptr) work.flops = info->flops(key);
+    if (info->scratch != nullptr) work.bytes_scratch = info->scratch(key).value_or(0);
   }
   return work;
 }

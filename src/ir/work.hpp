@@ -19,6 +19,8 @@ struct Work {
   double bytes_in = 0;       ///< non-constant operands
   double bytes_weights = 0;  ///< constant operands
   double bytes_out = 0;
+  /// Memory that the kernel takes for itself while it runs: fills, and reads once. Not in bytes().
+  double bytes_scratch = 0;
   /// Of loops that take one element, or one block, after the other: how many times a step of about
   /// a nanosecond. An order of magnitude, to compare kernels of which some are such; 0 where
   /// nothing says that a kernel is.

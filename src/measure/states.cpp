@@ -8,7 +8,6 @@
 namespace oplat::measure {
 namespace {
 
-constexpr double kMinEvictedWeightBytes = 64 * 1024;
 constexpr double kLastLevelBytesPerNs =
     40;  // what the last level gives less than the core's own cache, as a rate
 // Of the hot time, that reading the weights must take for the state to be measured.
@@ -97,7 +96,7 @@ std::vector<State> further_states(const ir::Work& work, const table::Device& dev
   return states;
 }
 
-bool always_hot(const ir::Work& work) { return work.bytes_weights < kMinEvictedWeightBytes; }
+bool always_hot(const ir::Work& work) { return work.bytes_weights < table::kMinEvictedWeightBytes; }
 
 bool needs(CacheState state, const ir::Work& work, double hot_ns) {
   if (state == CacheState::Hot) return true;

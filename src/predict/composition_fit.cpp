@@ -118,6 +118,8 @@ std::string_view format_of(CountedResults counted) {
     case CountedResults::LeftBeyondRow:
       return kBytesBeyondRowFormat;
     case CountedResults::WithWide8Bits:
+      return kWide8BitsFormat;
+    case CountedResults::WithScratch:
       break;
   }
   return kCompositionFormat;
@@ -176,21 +178,22 @@ Result<CompositionFit> decode_composition(std::string_view text) {
       std::find(kFormerCompositionFormats.begin(), kFormerCompositionFormats.end(), schema);
   const bool current = schema == Json(kCompositionFormat);
   if (!current && former == kFormerCompositionFormats.end()) return bad("is not a known format");
-  // Each step back but the first three lacks one number more.
+  // Each step back but the first four lacks one number more.
   const auto steps_back = current ? 0 : former - kFormerCompositionFormats.begin() + 1;
   CompositionFit fit;
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMaxNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMaxNs, kMaxNs);
-  if (steps_back > 0) fit.counted = CountedResults::LeftBeyondRow;
-  if (steps_back > 1) fit.counted = CountedResults::Left;
-  if (steps_back > 2) fit.counted = CountedResults::All;
-  if (steps_back < 4) fit.groups = read_groups(json, reader);
-  if (steps_back < 5) fit.covariance = read_covariance(json, reader);
-  if (steps_back < 6) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
-  if (steps_back < 8) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
+  if (steps_back > 0) fit.counted = CountedResults::WithWide8Bits;
+  if (steps_back > 1) fit.counted = CountedResults::LeftBeyondRow;
+  if (steps_back > 2) fit.counted = CountedResults::Left;
+  if (steps_back > 3) fit.counted = CountedResults::All;
+  if (steps_back < 5) fit.groups = read_groups(json, reader);
+  if (steps_back < 6) fit.covariance = read_covariance(json, reader);
+  if (steps_back < 7) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
+  if (steps_back < 9) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
   fit.scale_int8 =
-      steps_back < 7 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
+      steps_back < 8 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
   fit.sd_log = reader.number(json, "sd_log", 0, kMaxSpread);
   if (json.contains("foreign_bytes_per_ns"))
     fit.foreign_bytes_per_ns = reader.number(json, "foreign_bytes_per_ns", 0, kMaxForeignRate);

@@ -262,6 +262,10 @@ constexpr double kKeptResultBytes = 128.0 * 1024;
 /// Bytes that an element of 8 bits counts besides its own: kernels in 8 bits work on 32
 /// (docs/adr/0092).
 constexpr double kWiderBy = 3;
+/// What a byte counts that a kernel takes for itself, as bytes of results: its memory is not that
+/// of the activations, which is used again and again, and the kernel waits for it
+/// (docs/adr/0093).
+constexpr double kScratchCounts = 4;
 /// Of what one kernel touches: an exabyte, which no machine has. An untrusted key may say more.
 constexpr double kMaxKernelBytes = 1e18;
 
@@ -280,6 +284,8 @@ struct KeyFacts {
   // 0 of a view, which moves nothing.
   double result_bytes = 0;
   double counted_bytes = 0;  ///< of results, elements of 8 bits as if they had 32
+  /// what a kernel takes for itself that is only measured hot; else rows lose it when they are cold
+  double scratch_bytes = 0;
   double touched_bytes = 0;  ///< constant operands and results
   double row_bytes = 0;      ///< these and the other operands: what a row touches between two calls
 };
@@ -460,6 +466,8 @@ struct Predictor::Impl {
       in_8_bits += static_cast<double>(result->shape.elements().value_or(0));
     }
     facts_of_key.counted_bytes = finite(work.bytes_out + kWiderBy * in_8_bits);
+    if (work.bytes_weights < table::kMinEvictedWeightBytes)
+      facts_of_key.scratch_bytes = finite(work.bytes_scratch);
     facts_of_key.touched_bytes = finite(work.bytes_weights + work.bytes_out);
     facts_of_key.row_bytes = finite(work.bytes());
   }
@@ -468,18 +476,21 @@ struct Predictor::Impl {
   void set_evicted(const KeyFacts& facts_of_key, std::optional<double> reuse_bytes,
                    KernelPrediction& kernel) const {
     const CountedResults counted =
-        selection.fit ? selection.fit->counted : CountedResults::WithWide8Bits;
+        selection.fit ? selection.fit->counted : CountedResults::WithScratch;
     if (counted == CountedResults::All) {
       kernel.evicted_bytes = facts_of_key.result_bytes;
       return;
     }
-    const double bytes = counted == CountedResults::WithWide8Bits ? facts_of_key.counted_bytes
-                                                                  : facts_of_key.result_bytes;
+    const bool wide =
+        counted == CountedResults::WithWide8Bits || counted == CountedResults::WithScratch;
+    const double scratch = counted == CountedResults::WithScratch ? facts_of_key.scratch_bytes : 0;
+    const double bytes =
+        (wide ? facts_of_key.counted_bytes : facts_of_key.result_bytes) + kScratchCounts * scratch;
     const double large = bytes - kKeptResultBytes;
     if (!(large > 0) || !reuse_bytes) return;
     LeftBehind left = kUnknownLeftBehind;
     if (rows.curve) {
-      const double row = counted == CountedResults::Left ? 0 : facts_of_key.row_bytes;
+      const double row = counted == CountedResults::Left ? 0 : facts_of_key.row_bytes + scratch;
       left = {rows.curve->left_behind(*reuse_bytes, row),
               rows.curve->left_behind_sd(*reuse_bytes, row)};
     }

@@ -12,6 +12,8 @@ namespace oplat::table {
 /// Bytes per ns (10 GB/s) that one core of a modest machine reads from memory: where a decision
 /// needs a rate before one was measured.
 inline constexpr double kModestMemoryBytesPerNs = 10;
+/// Weights of fewer bytes are measured hot alone: whether they come from further away costs little.
+inline constexpr double kMinEvictedWeightBytes = 64 * 1024;
 /// A kernel whose own bytes are so many times the core's own cache has lost its weights when it
 /// comes again: its hot row is of that state.
 inline constexpr double kOwnCachesThatLoseWeights = 2;

@@ -6,6 +6,7 @@
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"
 #include "ir/operators/list.hpp"
+#include "ir/operators/scratch.hpp"
 #include "ir/operators/window.hpp"
 
 namespace oplat::ir::ops {
@@ -64,17 +65,20 @@ std::vector<OperatorInfo> convolution() {
        .unprinted_operands = {1, 2},
        .canonicalise = canonicalise_conv,
        .flops = flops_per_filter<1>,
+       .scratch = scratch_of_integers,
        .describe = describe<1>},
       {.domain = "",
        .op = "QLinearConv",
        .unprinted_operands = unprinted,
        .canonicalise = canonicalise_qlinear,
        .flops = flops_per_filter<3>,
+       .scratch = scratch_of_qlinear,
        .describe = describe_qlinear},
       {.domain = "",
        .op = "ConvTranspose",
        .canonicalise = canonicalise_transposed,
        .flops = flops_per_spread<1>,
+       .scratch = scratch_of_spread,
        .describe = describe_transposed,
        .contraction = contraction_of_spread},
       // Its sampling of the image between pixels is not counted.
@@ -82,6 +86,7 @@ std::vector<OperatorInfo> convolution() {
       {.domain = kContrib,
        .op = "ConvTransposeWithDynamicPads",
        .flops = flops_per_spread<1>,
+       .scratch = scratch_of_spread,
        .contraction = contraction_of_spread},
       {.domain = kContrib, .op = "NhwcConv", .flops = flops_per_filter<1>},
       {.domain = kNchwc,
@@ -107,6 +112,7 @@ std::vector<OperatorInfo> convolution() {
        .unprinted_operands = unprinted,
        .canonicalise = canonicalise_qlinear,
        .flops = flops_per_filter<3>,
+       .scratch = scratch_of_qlinear,
        .describe = describe_qlinear},
   };
 }

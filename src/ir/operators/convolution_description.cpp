@@ -240,11 +240,6 @@ std::optional<Contraction> contraction_of_spread(const Key& key) {
 
 namespace {
 
-bool all_are(const std::optional<std::vector<std::int64_t>>& list, std::int64_t value) {
-  return !list || std::all_of(list->begin(), list->end(),
-                              [value](std::int64_t one) { return one == value; });
-}
-
 /// Blocks of filters that a kernel takes at once, and channels of a pointwise convolution.
 constexpr double kBlocksAtOnce = 4;
 constexpr double kChannelsOfPoints = 128;

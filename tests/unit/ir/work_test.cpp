@@ -4,8 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "unit/compat/all_domains.hpp"
 #include "unit/ir/key_samples.hpp"
@@ -291,6 +296,88 @@ TEST(Work, EmptyTensorsCostNothing) {
   EXPECT_EQ(w.flops, 0.0);
   EXPECT_EQ(w.bytes(), 0);
 }
+
+std::string qlinear(std::string_view attributes, std::string_view image, std::string_view weights,
+                    std::string_view zero, std::string_view result) {
+  return fmt::format(
+      "com.microsoft:QLinearConv/1{{{}}}(u8[{}],f32c[],u8c[],{},f32c[],{},f32c[],u8c[])->(u8[{}])",
+      attributes, image, weights, zero, result);
+}
+
+class Scratch : public ::testing::TestWithParam<std::pair<std::string, double>> {};
+
+TEST_P(Scratch, IsThatWorkedOutByHand) {
+  const auto& [key, bytes] = GetParam();
+  const Work counted = work(key_of(key));
+  EXPECT_EQ(counted.bytes_scratch, bytes) << key;
+  EXPECT_EQ(counted.bytes(), counted.bytes_in + counted.bytes_weights + counted.bytes_out);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Convolutions, Scratch,
+    ::testing::Values(
+        // Columns of floats: 16 x 3 x 3 for each of 64 x 64 places.
+        std::pair("ConvTranspose/11{group=1}(f32[1,64,64,64],f32[64,16,3,3])->(f32[1,16,128,128])",
+                  2'359'296),
+        // One image and group after the other: 4 x 4 x 4 for each of 8 x 8 places.
+        std::pair("ConvTranspose/11{group=2}(f32[2,16,8,8],f32c[16,4,4,4])->(f32[2,8,16,16])",
+                  16'384),
+        // A signal of halves: 8 x 4 for each of 50.
+        std::pair("ConvTranspose/11{}(f16[1,16,50],f16c[16,8,4])->(f16[1,8,100])", 3'200),
+        // Three channels: 64 sums of 4 bytes and 27 bytes of columns for each of 112 x 112.
+        std::pair(qlinear("channels_last=1,strides=[2,2]", "1,224,224,3", "i8c[64,3,3,3]",
+                          "i8c[]=0", "1,112,112,64"),
+                  112 * 112 * (64 * 4 + 27)),
+        // The sums of all images, the columns of one.
+        std::pair(qlinear("channels_last=1", "2,8,8,3", "i8c[4,3,3,3]", "i8c[4]=0", "2,6,6,4"),
+                  36 * (2 * 4 * 4 + 27)),
+        // Sums stay in registers.
+        std::pair(qlinear("channels_last=1", "1,8,8,64", "i8c[64,64,3,3]", "i8c[64]=0", "1,6,6,64"),
+                  0),
+        std::pair(qlinear("channels_last=1", "1,8,8,64", "i8c[20,64,3,3]", "i8c[20]=0", "1,6,6,20"),
+                  0),
+        // Too few filters, filters that are not a multiple of four, weights that are not symmetric,
+        // not signed, or not known before.
+        std::pair(qlinear("channels_last=1", "1,8,8,64", "i8c[12,64,3,3]", "i8c[12]=0", "1,6,6,12"),
+                  36 * (12 * 4 + 576)),
+        std::pair(qlinear("channels_last=1", "1,8,8,64", "i8c[18,64,3,3]", "i8c[18]=0", "1,6,6,18"),
+                  36 * (18 * 4 + 576)),
+        std::pair(qlinear("channels_last=1", "1,8,8,64", "i8c[64,64,3,3]", "i8c[64]", "1,6,6,64"),
+                  36 * (64 * 4 + 576)),
+        std::pair(qlinear("channels_last=1", "1,8,8,64", "u8c[64,64,3,3]", "u8c[64]=0", "1,6,6,64"),
+                  36 * (64 * 4 + 576)),
+        std::pair(qlinear("channels_last=1", "1,8,8,64", "i8[64,64,3,3]", "i8c[64]=0", "1,6,6,64"),
+                  36 * (64 * 4 + 576)),
+        // The image is its own columns, unless places are left out.
+        std::pair(qlinear("channels_last=1", "1,8,8,3", "i8c[64,3,1,1]", "i8c[]=0", "1,8,8,64"),
+                  64 * 64 * 4),
+        std::pair(qlinear("channels_last=1,strides=[2,2]", "1,8,8,3", "i8c[64,3,1,1]", "i8c[]=0",
+                          "1,4,4,64"),
+                  16 * (64 * 4 + 3)),
+        // Depthwise: sums, where groups are not a multiple of sixteen; others by groups: both.
+        std::pair(qlinear("channels_last=1,group=32", "1,8,8,32", "i8c[32,1,3,3]", "i8c[32]=0",
+                          "1,6,6,32"),
+                  0),
+        std::pair(qlinear("channels_last=1,group=24", "1,8,8,24", "i8c[24,1,3,3]", "i8c[24]=0",
+                          "1,6,6,24"),
+                  36 * 24 * 4),
+        std::pair(qlinear("channels_last=1,group=2", "1,8,8,64", "i8c[64,32,3,3]", "i8c[64]=0",
+                          "1,6,6,64"),
+                  36 * (64 * 4 + 32 * 9)),
+        // A volume's windows, of all groups.
+        std::pair(qlinear("channels_last=1,group=2", "1,4,4,4,64", "i8c[64,32,3,3,3]", "i8c[64]=0",
+                          "1,2,2,2,64"),
+                  8 * (64 * 4 + 2 * 32 * 27)),
+        // One image and its results turned round.
+        std::pair(qlinear("", "2,64,8,8", "i8c[64,64,3,3]", "i8c[64]=0", "2,64,6,6"),
+                  64 * 64 + 64 * 36),
+        std::pair("ConvInteger/10{}(u8[1,3,8,8],u8c[4,3,3,3])->(i32[1,4,6,6])", 36 * 27),
+        std::pair("ConvInteger/10{}(u8[1,3,8,8],u8c[4,3,1,1])->(i32[1,4,8,8])", 0),
+        std::pair("Conv/11{}(f32[1,3,8,8],f32c[4,3,3,3])->(f32[1,4,6,6])", 0),
+        // Nobody knows how large.
+        std::pair("ConvTranspose/11{}(f32[1,16,?,8],f32c[16,8,4,4])->(f32[1,8,16,16])", 0),
+        std::pair("ConvTranspose/11{}()->()", 0),
+        std::pair(qlinear("", "?", "i8c[?]", "i8c[]", "?"), 0)));
 
 }  // namespace
 }  // namespace oplat::ir

@@ -427,6 +427,33 @@ TEST_F(CompositionTest, ElementsOf8BitsCountAsMuchAsThoseOf32) {
   EXPECT_NEAR(evicted(floats), 0.5 * (4e6 - 131072), 1e-3);
 }
 
+TEST_F(CompositionTest, WhatAKernelTakesForItselfCountsWhereItIsMeasuredHotAlone) {
+  const auto transposed = [](std::string_view weights) {
+    return fmt::format(
+        "ConvTranspose/11{{dilations=[1,1],group=1,kernel_shape=[3,3],output_padding=[1,1],"
+        "pads=[1,1,1,1],strides=[2,2]}}(f32[1,64,64,64],{})->(f32[1,32,128,128])",
+        weights);
+  };
+  // Weights that the model makes, and constants, which have rows of cold caches.
+  const std::string made = transposed("f32[64,32,3,3]");
+  const std::string constant = transposed("f32c[64,32,3,3]");
+  for (const std::string& key : {made, constant})
+    small_.row(device_, setting_, key, 1e3, test::timing(1e6));
+  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
+  selection.fit.emplace();
+  const auto evicted = [&](const std::string& key) {
+    table::Plan p = plan({{"a", key, 1}});
+    return must(predict(small_.table(), selection, p, {})).composition.evicted_bytes;
+  };
+  constexpr double kResult = 32.0 * 128 * 128 * 4;
+  constexpr double kColumns = 32.0 * 9 * 64 * 64 * 4;
+  // Half of them where nobody knows the caches.
+  EXPECT_NEAR(evicted(made), 0.5 * (kResult + 4 * kColumns - 131072), 1e-3);
+  EXPECT_NEAR(evicted(constant), 0.5 * (kResult - 131072), 1e-3);
+  selection.fit->counted = CountedResults::WithWide8Bits;
+  EXPECT_NEAR(evicted(made), 0.5 * (kResult - 131072), 1e-3);
+}
+
 TEST_F(CompositionTest, KernelsOfImpossibleSizeAreNoNumberlessTimes) {
   const std::string huge = fmt::format("Relu/14{{}}(f32[{0},{0},{0}])->(f32[{0},{0},{0}])",
                                        std::numeric_limits<std::int64_t>::max());

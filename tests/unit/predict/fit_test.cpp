@@ -308,7 +308,8 @@ TEST(CompositionRecord, OneThatCountsOtherBytesOfResultsSaysSo) {
   };
   for (const auto& [format, counted] :
        {std::pair(6, CountedResults::All), std::pair(7, CountedResults::Left),
-        std::pair(8, CountedResults::LeftBeyondRow), std::pair(9, CountedResults::WithWide8Bits)}) {
+        std::pair(8, CountedResults::LeftBeyondRow), std::pair(9, CountedResults::WithWide8Bits),
+        std::pair(10, CountedResults::WithScratch)}) {
     const CompositionFit fit = must(decode_composition(of_format(format)));
     EXPECT_EQ(fit.counted, counted);
     EXPECT_EQ(fit.moments, (MomentSpread{0.02})) << "what it says of all models";
@@ -316,7 +317,7 @@ TEST(CompositionRecord, OneThatCountsOtherBytesOfResultsSaysSo) {
     EXPECT_EQ(must(decode_composition(encode(fit))), fit) << "not as one of another meaning";
   }
   EXPECT_EQ(must(decode_composition(encode(CompositionFit()))).counted,
-            CountedResults::WithWide8Bits);
+            CountedResults::WithScratch);
 }
 
 TEST(CompositionRecord, OneWhoseNumbersOfAHostCannotBeIsRefused) {
