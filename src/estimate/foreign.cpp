@@ -107,17 +107,11 @@ double without_loss(double log_ns, double hot_log_ns, double cold_log_ns, double
   return std::clamp(alone, std::min(hot_log_ns, log_ns), log_ns);
 }
 
-Result<std::optional<Ramp>> measured_last_level(const RowSource& rows) {
-  OPLAT_TRY(memory, table::find_memory(*rows.table, rows.device));
-  if (!memory || !memory->last) return std::optional<Ramp>();
-  const table::MemoryRamp& middle = memory->last->middle;
-  return std::optional(Ramp{middle.lo_bytes, middle.hi_bytes});
-}
-
 Result<std::vector<Sample>> read_samples_to_learn(const RowSource& rows) {
   OPLAT_TRY(samples, read_samples_in_states(rows));
-  OPLAT_TRY(last, measured_last_level(rows));
-  if (last) undo_losses(samples, *last, foreign_rate(samples, *last));
+  OPLAT_TRY(memory, table::find_memory(*rows.table, rows.device));
+  if (const auto last = measured_last_level(memory))
+    undo_losses(samples, *last, foreign_rate(samples, *last));
   return samples;
 }
 

@@ -36,10 +36,6 @@ double without_loss(double log_ns, double hot_log_ns, double cold_log_ns, double
 /// a cold row, and leaves out rows that lost more than kMostLost. `rate`: foreign_rate().
 void undo_losses(std::vector<Sample>& samples, const Ramp& last, double rate);
 
-/// The ramp out of the last level that was measured of the device; std::nullopt if none was, and
-/// then nobody knows what others do to it.
-Result<std::optional<Ramp>> measured_last_level(const RowSource& rows);
-
 /// read_samples_in_states() as kernels are learned from: without the losses to others.
 Result<std::vector<Sample>> read_samples_to_learn(const RowSource& rows);
 

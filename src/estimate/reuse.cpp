@@ -201,6 +201,12 @@ ReuseCurve reported_curve(double last) {
 
 }  // namespace
 
+std::optional<Ramp> measured_last_level(const std::optional<table::MemoryHierarchy>& memory) {
+  if (!memory || !memory->last) return std::nullopt;
+  const table::MemoryRamp& middle = memory->last->middle;
+  return Ramp{middle.lo_bytes, middle.hi_bytes};
+}
+
 std::optional<ReuseCurve> default_curve(const table::Device& device,
                                         const std::optional<table::MemoryHierarchy>& memory) {
   const bool measured = memory && memory->last;

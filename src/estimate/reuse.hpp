@@ -62,6 +62,10 @@ struct ReuseCurve {
 std::optional<ReuseCurve> default_curve(const table::Device& device,
                                         const std::optional<table::MemoryHierarchy>& memory = {});
 
+/// The middle of the ramp out of the last level that was measured, without what lies beyond it;
+/// std::nullopt if none was, and then nobody knows what others do to it.
+std::optional<Ramp> measured_last_level(const std::optional<table::MemoryHierarchy>& memory);
+
 /// A row of known cache state.
 struct StatePoint {
   double reuse_bytes = 0;

@@ -307,11 +307,12 @@ Status Fitting::add_sums(FitCandidate& candidate) {
 }
 
 Status Fitting::learn_foreign_rate() {
-  if (!start_ || !selection_.memory || !selection_.memory->last) return {};
+  const auto last = estimate::measured_last_level(selection_.memory);
+  if (!start_ || !last) return {};
   const estimate::RowSource rows{&table_, selection_.device_id, selection_.setting_ids, start_,
                                  selection_.catalogue};
   OPLAT_TRY(samples, estimate::read_samples_in_states(rows));
-  foreign_bytes_per_ns_ = estimate::foreign_rate(samples, start_->last);
+  foreign_bytes_per_ns_ = estimate::foreign_rate(samples, *last);
   if (!(foreign_bytes_per_ns_ > 0)) return {};
   curves_ = with_foreign_shares(curves_);
   shares_ = kForeignShares.size();

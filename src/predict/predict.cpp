@@ -545,8 +545,8 @@ Result<Predictor> Predictor::create(const table::Table& table, Selection selecti
   impl->rows =
       estimate::RowSource{&table, chosen.device_id, chosen.setting_ids, curve, chosen.catalogue};
   if (chosen.fit && chosen.fit->foreign_bytes_per_ns > 0) {
-    if (const auto measured = estimate::default_curve(chosen.device, chosen.memory))
-      impl->rows.foreign = {chosen.fit->foreign_bytes_per_ns, measured->last};
+    if (const auto last = estimate::measured_last_level(chosen.memory))
+      impl->rows.foreign = {chosen.fit->foreign_bytes_per_ns, *last};
   }
   OPLAT_TRY(chain, estimate::make_chain(impl->rows, {.profile = profile}));
   impl->chain = std::move(chain);

@@ -173,7 +173,7 @@ Json json_document(const AdviceReport& advice) {
     if (choice.code) error = {{"code", code_name(*choice.code)}, {"message", choice.why}};
     choices.push_back({{"model", choice.model},
                        {"setting", json_of(choice.setting)},
-                       {"batch", choice.batch ? Json(*choice.batch) : Json(nullptr)},
+                       {"batch", whole_number(choice.batch)},
                        {"meets", name(choice.meets)},
                        {"latency_ns", number(choice.latency_ns)},
                        {"interval_ns", json_of(choice.interval)},

@@ -23,6 +23,9 @@ std::string csv_number(std::int64_t value) { return std::to_string(value); }
 std::string csv_number(const std::optional<double>& value) {
   return value ? base::float_text(*value) : std::string();
 }
+std::string csv_number(const std::optional<std::int64_t>& value) {
+  return value ? std::to_string(*value) : std::string();
+}
 
 std::string csv_line(std::span<const std::string> fields) { return base::join(fields, ",") + "\n"; }
 

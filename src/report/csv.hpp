@@ -17,6 +17,7 @@ std::string csv_number(double value);
 std::string csv_number(std::int64_t value);
 /// Empty where there is no number.
 std::string csv_number(const std::optional<double>& value);
+std::string csv_number(const std::optional<std::int64_t>& value);
 /// Fields must be quoted already.
 std::string csv_line(std::span<const std::string> fields);
 inline std::string csv_line(std::initializer_list<std::string> fields) {

@@ -12,6 +12,9 @@ Json known(std::int64_t value) { return value > 0 ? Json(value) : Json(nullptr);
 }  // namespace
 
 Json number(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+Json whole_number(const std::optional<std::int64_t>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
 Json flag(const std::optional<bool>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json json_of(const table::Device& device) {

@@ -2,6 +2,7 @@
 /// Values of other layers as JSON; field names as in docs/reference/table-format.md.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -16,6 +17,7 @@ using Json = nlohmann::ordered_json;
 
 /// null where there is no number.
 Json number(const std::optional<double>& value);
+Json whole_number(const std::optional<std::int64_t>& value);
 Json flag(const std::optional<bool>& value);
 Json json_of(const table::Device& device);
 Json json_of(const table::Setting& setting);

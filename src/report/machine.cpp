@@ -32,12 +32,11 @@ Json ramp_json(const std::optional<table::MemoryRamp>& ramp) {
 }
 
 Json level_json(const NamedLevel& level) {
-  Json json = {
-      {"name", level.name},
-      {"reported_bytes", level.reported_bytes ? Json(*level.reported_bytes) : Json(nullptr)},
-      {"usable_bytes", nullptr},
-      {"load_ns", nullptr},
-      {"read_gb_per_s", nullptr}};
+  Json json = {{"name", level.name},
+               {"reported_bytes", whole_number(level.reported_bytes)},
+               {"usable_bytes", nullptr},
+               {"load_ns", nullptr},
+               {"read_gb_per_s", nullptr}};
   if (level.measured) {
     json["usable_bytes"] = number(level.measured->capacity_bytes);
     json["load_ns"] = level.measured->chase_ns;
@@ -65,7 +64,7 @@ Json memory_json(const measure::MeasuredMemory& memory) {
   return {{"has_last_level", found.has_last_level()},
           {"own", ramp_json(found.own)},
           {"last", std::move(last)},
-          {"scrub_bytes", found.scrub_bytes ? Json(*found.scrub_bytes) : Json(nullptr)},
+          {"scrub_bytes", whole_number(found.scrub_bytes)},
           {"points", std::move(points)},
           {"passes", memory.passes},
           {"seconds", memory.seconds},

@@ -156,16 +156,13 @@ void print_document(const Sweep& sweep, std::ostream& out) {
 }
 
 Json json_document(const Sweep& sweep) {
-  const auto whole = [](const std::optional<std::int64_t>& number) {
-    return number ? Json(*number) : Json(nullptr);
-  };
   const BestPoints best = best_points(sweep);
   Json points = Json::array();
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     const Sweep::Point& point = sweep.points[i];
     points.push_back({{"model", point.path},
-                      {"threads", whole(point.threads)},
-                      {"batch", whole(point.batch)},
+                      {"threads", whole_number(point.threads)},
+                      {"batch", whole_number(point.batch)},
                       {"latency_ns", number(point.latency_ns)},
                       {"interval_ns", json_of(point.interval)},
                       {"inferences", json_of(point.inferences)},
@@ -196,12 +193,9 @@ void write_csv(const Sweep& sweep, std::ostream& out) {
     const auto time = [&](auto member) {
       return times ? csv_number((*times).*member) : std::string();
     };
-    const auto count = [](const std::optional<std::int64_t>& number) {
-      return number ? csv_number(*number) : std::string();
-    };
     std::optional<double> low, high;
     if (point.interval) low = point.interval->low, high = point.interval->high;
-    out << csv_line({csv_field(point.path), count(point.threads), count(point.batch),
+    out << csv_line({csv_field(point.path), csv_number(point.threads), csv_number(point.batch),
                      csv_number(point.latency_ns), csv_number(low), csv_number(high),
                      time(&table::InferenceTimes::count), time(&table::InferenceTimes::p50_ns),
                      time(&table::InferenceTimes::p90_ns), time(&table::InferenceTimes::p99_ns),
