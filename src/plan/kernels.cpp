@@ -345,10 +345,6 @@ void add_leaving_constants(const ir::Graph& graph, std::vector<PlanKernel>& kern
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// Of runs, one after another.
 class FootprintSum {
  public:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace oplat::predict {
@@ -178,22 +179,23 @@ Result<CompositionFit> decode_composition(std::string_view text) {
       std::find(kFormerCompositionFormats.begin(), kFormerCompositionFormats.end(), schema);
   const bool current = schema == Json(kCompositionFormat);
   if (!current && former == kFormerCompositionFormats.end()) return bad("is not a known format");
-  // Each step back but the first four lacks one number more.
-  const auto steps_back = current ? 0 : former - kFormerCompositionFormats.begin() + 1;
+  // Formats are numbered from 1 on.
+  const auto number = current ? std::ssize(kFormerCompositionFormats) + 1
+                              : kFormerCompositionFormats.end() - former;
   CompositionFit fit;
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMaxNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMaxNs, kMaxNs);
-  if (steps_back > 0) fit.counted = CountedResults::WithWide8Bits;
-  if (steps_back > 1) fit.counted = CountedResults::LeftBeyondRow;
-  if (steps_back > 2) fit.counted = CountedResults::Left;
-  if (steps_back > 3) fit.counted = CountedResults::All;
-  if (steps_back < 5) fit.groups = read_groups(json, reader);
-  if (steps_back < 6) fit.covariance = read_covariance(json, reader);
-  if (steps_back < 7) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
-  if (steps_back < 9) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
+  if (number < 10) fit.counted = CountedResults::WithWide8Bits;
+  if (number < 9) fit.counted = CountedResults::LeftBeyondRow;
+  if (number < 8) fit.counted = CountedResults::Left;
+  if (number < 7) fit.counted = CountedResults::All;
+  if (number >= 6) fit.groups = read_groups(json, reader);
+  if (number >= 5) fit.covariance = read_covariance(json, reader);
+  if (number >= 4) fit.c2_ns_per_byte = reader.number(json, "c2_ns_per_byte", 0, kMaxNs);
+  if (number >= 2) fit.scale = reader.number(json, "scale", kMinScale, kMaxScale);
   fit.scale_int8 =
-      steps_back < 8 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
+      number >= 3 ? reader.number(json, "scale_int8", kMinScale, kMaxScale) : fit.scale;
   fit.sd_log = reader.number(json, "sd_log", 0, kMaxSpread);
   if (json.contains("foreign_bytes_per_ns"))
     fit.foreign_bytes_per_ns = reader.number(json, "foreign_bytes_per_ns", 0, kMaxForeignRate);

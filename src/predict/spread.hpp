@@ -16,7 +16,7 @@ namespace oplat::predict {
 /// Spread of the composition itself on a table without a fit, besides the parts below. It is the
 /// smallest, in steps of half a per cent, with which 85 % of the networks of each machine in
 /// data/compositions were inside their 90 % interval (docs/results/machines.md): 38 to 49 networks
-/// on six machines and settings. By the counts of docs/adr/0092 5.5 % would be enough; a machine's
+/// on six machines and settings. By the counts of docs/adr/0093 5 % would be enough; a machine's
 /// errors have one sign, so that a further machine may do worse, and nearly all of these are of one
 /// maker. Whole models of the machine replace it (fit_composition()).
 inline constexpr double kCompositionSd = 0.07;

@@ -88,11 +88,6 @@ std::optional<std::vector<std::int64_t>> integers(const Key& key, std::string_vi
   return numbers;
 }
 
-bool all_are(const std::optional<std::vector<std::int64_t>>& list, std::int64_t value) {
-  return !list || std::all_of(list->begin(), list->end(),
-                              [value](std::int64_t one) { return one == value; });
-}
-
 bool is_word(const Key& key, std::string_view name, std::string_view word) {
   const Value* value = key.attribute(name);
   return value != nullptr && value->text() != nullptr && *value->text() == word;

@@ -32,8 +32,6 @@ std::optional<std::size_t> rank(const TensorEntry* tensor);
 
 std::optional<std::int64_t> integer(const Key& key, std::string_view name);
 std::optional<std::vector<std::int64_t>> integers(const Key& key, std::string_view name);
-/// Whether all numbers of a list are this one; a list that is not there is taken to be.
-bool all_are(const std::optional<std::vector<std::int64_t>>& list, std::int64_t value);
 /// Whether the attribute is there and is this string.
 bool is_word(const Key& key, std::string_view name, std::string_view word);
 

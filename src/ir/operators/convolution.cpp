@@ -12,8 +12,6 @@
 namespace oplat::ir::ops {
 namespace {
 
-bool channels_last(const Key& key) { return integer(key, "channels_last") == 1; }
-
 void canonicalise_conv(Key& key) { canonicalise_window(key, {.weights = 1}); }
 void canonicalise_qlinear(Key& key) {
   canonicalise_window(key, {.weights = 3, .channels_last = channels_last(key)});

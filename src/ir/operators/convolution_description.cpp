@@ -91,6 +91,8 @@ std::string slice_of(const Key& key, std::string_view kind, std::size_t bias) {
 
 }  // namespace
 
+bool channels_last(const Key& key) { return integer(key, "channels_last") == 1; }
+
 std::optional<double> flops_of_spread(const TensorEntry* image, const TensorEntry* weights) {
   const auto operands = elements(image);
   const auto dimensions = rank(weights);
@@ -240,6 +242,20 @@ std::optional<Contraction> contraction_of_spread(const Key& key) {
 
 namespace {
 
+bool all_are(const std::optional<std::vector<std::int64_t>>& list, std::int64_t value) {
+  return !list || std::all_of(list->begin(), list->end(),
+                              [value](std::int64_t one) { return one == value; });
+}
+
+}  // namespace
+
+bool is_plain(const Key& key, const Contraction& product) {
+  return product.kernel_h * product.kernel_w == 1 && all_are(integers(key, "strides"), 1) &&
+         all_are(integers(key, "pads"), 0);
+}
+
+namespace {
+
 /// Blocks of filters that a kernel takes at once, and channels of a pointwise convolution.
 constexpr double kBlocksAtOnce = 4;
 constexpr double kChannelsOfPoints = 128;
@@ -259,13 +275,12 @@ Windows blocked_windows(const Key& key, const Contraction& product) {
     windows.written = product.groups * places;
     return windows;
   }
-  const bool is_plain = product.kernel_h * product.kernel_w == 1 &&
-                        all_are(integers(key, "strides"), 1) && all_are(integers(key, "pads"), 0);
+  const bool plain = is_plain(key, product);
   // Less than a block are an image's.
   double passes = product.in_c < block ? product.in_c : std::ceil(product.in_c / block);
-  if (is_plain) passes = std::ceil(product.in_c / kChannelsOfPoints);
+  if (plain) passes = std::ceil(product.in_c / kChannelsOfPoints);
   const double filters = std::ceil(product.out_c / (kBlocksAtOnce * block));
-  windows.row_calls = product.groups * passes * filters * (is_plain ? product.batch : rows);
+  windows.row_calls = product.groups * passes * filters * (plain ? product.batch : rows);
   windows.written = product.groups * product.out_c * passes * places;
   return windows;
 }
@@ -292,14 +307,13 @@ Windows windows_of(const Key& key, const Contraction& product, Factors factors) 
     windows.folded = product.groups * results * product.out_c;
     return windows;
   }
-  const bool is_plain =
-      places == 1 && all_are(integers(key, "strides"), 1) && all_are(integers(key, "pads"), 0);
+  const bool plain = is_plain(key, product);
   if (!requantises || factors == Factors::Wide)
-    windows.unfolded = is_plain ? 0 : product.groups * results * product.in_c * places;
+    windows.unfolded = plain ? 0 : product.groups * results * product.in_c * places;
   else if (by_list)
     windows.gathered = results * places;
   else
-    windows.gathered = is_plain && product.groups == 1 ? 0 : product.groups * results * places;
+    windows.gathered = plain && product.groups == 1 ? 0 : product.groups * results * places;
   return windows;
 }
 

@@ -9,6 +9,9 @@
 
 namespace oplat::ir::ops {
 
+/// Whether an operator that may have its channels first or last says that they are last.
+bool channels_last(const Key& key);
+
 /// 2 x operand elements x all sizes of the weights but the first; std::nullopt if a size is
 /// unknown.
 std::optional<double> flops_of_spread(const TensorEntry* image, const TensorEntry* weights);
@@ -43,6 +46,10 @@ std::optional<Description> describe_convolution(const Key& key, std::size_t weig
 /// A transposed convolution as the product of its places with its filters; weights are operand 1,
 /// [C, M/group, spatial...]. std::nullopt if a size is unknown or none.
 std::optional<Contraction> contraction_of_spread(const Key& key);
+
+/// Whether a convolution multiplies the image as it lies: its windows are single places, and none
+/// is passed over or outside.
+bool is_plain(const Key& key, const Contraction& product);
 
 /// Of a convolution or product of ONNX Runtime; nothing of other systems' operators.
 Windows windows_of(const Key& key, const Contraction& product, Factors factors);

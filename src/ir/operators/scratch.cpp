@@ -37,19 +37,17 @@ bool sums_in_registers(const Key& key, const Contraction& product) {
 /// multiplied; 0 where they are the image as it lies, and where depthwise convolutions look places
 /// up.
 double columns_of(const Key& key, const Contraction& product) {
-  const double places = product.kernel_h * product.kernel_w;
-  const bool is_plain =
-      places == 1 && all_are(integers(key, "strides"), 1) && all_are(integers(key, "pads"), 0);
-  if (is_plain || product.is_depthwise()) return 0;
+  if (is_plain(key, product) || product.is_depthwise()) return 0;
   const bool volume = rank(key.operand(0)) == 5U;
-  return product.in_c * places * product.out_h * product.out_w * (volume ? product.groups : 1);
+  return product.in_c * product.kernel_h * product.kernel_w * product.out_h * product.out_w *
+         (volume ? product.groups : 1);
 }
 
 }  // namespace
 
 std::optional<double> scratch_of_qlinear(const Key& key) {
-  const bool channels_last = integer(key, "channels_last") == 1;
-  const auto description = describe_convolution(key, kQuantisedWeights, channels_last);
+  const bool last = channels_last(key);
+  const auto description = describe_convolution(key, kQuantisedWeights, last);
   if (!description || !description->contraction) return std::nullopt;
   const Contraction& product = *description->contraction;
   const double results = product.groups * product.out_c * product.out_h * product.out_w;
@@ -57,7 +55,7 @@ std::optional<double> scratch_of_qlinear(const Key& key) {
   if (!sums_in_registers(key, product))
     bytes = kSumBytes * product.batch * results + columns_of(key, product);
   const auto image = elements(key.operand(0));
-  if (!channels_last && image) bytes += *image / product.batch + results;
+  if (!last && image) bytes += *image / product.batch + results;
   return bytes;
 }
 

@@ -57,6 +57,12 @@ class CompositionTest : public ::testing::Test {
     return must(predict(small_.table(), selection, plan({{"a", test::kCopy1000, 1}}), {}));
   }
 
+  /// Of a model of one kernel.
+  double evicted_of(const std::string& key, const Selection& selection) {
+    const table::Plan p = plan({{"a", key, 1}});
+    return must(predict(small_.table(), selection, p, {})).composition.evicted_bytes;
+  }
+
   SmallTable small_;
   table::DeviceId device_ = small_.device();
   table::SettingId setting_ = small_.setting();
@@ -414,10 +420,7 @@ TEST_F(CompositionTest, ElementsOf8BitsCountAsMuchAsThoseOf32) {
     small_.row(device_, setting_, key, 1e3, test::timing(1e6));
   Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
   selection.fit.emplace();
-  const auto evicted = [&](const std::string& key) {
-    table::Plan p = plan({{"a", key, 1}});
-    return must(predict(small_.table(), selection, p, {})).composition.evicted_bytes;
-  };
+  const auto evicted = [&](const std::string& key) { return evicted_of(key, selection); };
   // Half of them where nobody knows the caches.
   EXPECT_NEAR(evicted(floats), 0.5 * (4e6 - 131072), 1e-3);
   EXPECT_NEAR(evicted(bytes), 0.5 * (4e6 - 131072), 1e-3);
@@ -441,10 +444,7 @@ TEST_F(CompositionTest, WhatAKernelTakesForItselfCountsWhereItIsMeasuredHotAlone
     small_.row(device_, setting_, key, 1e3, test::timing(1e6));
   Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
   selection.fit.emplace();
-  const auto evicted = [&](const std::string& key) {
-    table::Plan p = plan({{"a", key, 1}});
-    return must(predict(small_.table(), selection, p, {})).composition.evicted_bytes;
-  };
+  const auto evicted = [&](const std::string& key) { return evicted_of(key, selection); };
   constexpr double kResult = 32.0 * 128 * 128 * 4;
   constexpr double kColumns = 32.0 * 9 * 64 * 64 * 4;
   // Half of them where nobody knows the caches.
