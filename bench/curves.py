@@ -8,7 +8,8 @@ measured time and, of each of its kernels, the times in the cache states that we
 Networks are predicted as src/predict/fit.cpp does it, from networks of other families. --export
 TABLE --threads N writes such a file from a table that bench/accuracy.py filled. --page writes
 docs/results/machines.md: all machines side by side, and what spread of a composition without a fit
-the other machines ask for. Without either, the same figures for other priors (an A/B).
+the other machines ask for. --recount counts anew what caches lose, in all files, after oplat counts
+it in another way. Without any of these, the same figures for other priors (an A/B).
 """
 import argparse
 import itertools
@@ -31,6 +32,7 @@ import numpy  # noqa: E402
 
 from lib import keys as kernel_keys  # noqa: E402
 from lib import memory_repeats, text  # noqa: E402
+from lib.oplat import Oplat  # noqa: E402
 from lib.sections import last_section  # noqa: E402
 from lib.settings import zoo_networks  # noqa: E402
 from lib.store import write_atomically  # noqa: E402
@@ -52,7 +54,7 @@ ROW_SD = 0.015
 COMPOSITION_SD = 0.07  # without a fit
 KEPT_RESULT_BYTES = 128 * 1024
 HOT_WEIGHT_BYTES = 64 * 1024  # kMinEvictedWeightBytes
-SCRATCH_COUNTS = 4  # kScratchCounts
+UNTOUCHED_COUNTS = 4  # kUntouchedCounts
 CORRELATION, CORRELATION_DOUBT = 0.3, 0.3
 FREEDOM, SPREAD_FREEDOM = 4, 4
 MIN_CONFORMAL = 19
@@ -92,8 +94,8 @@ def export(table, threads, out):
     the last level: both ends of it, of the one at the smallest pools and of the one at the largest,
     and a seventh where the curve was seen beyond it, its rise per octave as a share of the ramp's;
     'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT VIEWS
-    RESULTS (of kernels that touch OWN bytes, those of their results beyond what stays near a core:
-    OWN:BYTES and so on by commas, or -), and behind it its 'kernel'
+    RESULTS (of kernels that touch OWN bytes, those that add_results() counts: OWN:BYTES and so on
+    by commas, or -), and behind it its 'kernel'
     COUNT INT8 BYTES:NS..."""
     db = sqlite3.connect(f"file:{table}?mode=ro", uri=True)
     (setting,) = db.execute("SELECT id FROM setting WHERE threads = ?", (threads,)).fetchone()
@@ -119,18 +121,43 @@ def export(table, threads, out):
     for name, identity, ns, low, high in models.fetchall():
         plan, footprint = db.execute("SELECT id, weight_bytes + activation_bytes FROM plan WHERE identity = ?", (identity,)).fetchone()
         counts, views, results = {}, 0, {}
-        for kernel, count in db.execute("SELECT kernel, count FROM plan_kernel WHERE plan = ? ORDER BY position", (plan,)):
-            if re.split(r"[/@{(]", keys[kernel])[0] in VIEWS:
+        for kernel, count, given in db.execute("SELECT kernel, count, input_bytes FROM plan_kernel WHERE plan = ? ORDER BY position", (plan,)):
+            if is_view(keys[kernel]):
                 views += count
             else:
                 counts[kernel] = counts.get(kernel, 0) + count
-                add_results(results, keys[kernel], count)
+                add_results(results, keys[kernel], count, given or 0)
         if any(kernel not in states for kernel in counts):
             continue
         network = zoo[name]
         out.write(f"network\t{network.name}\t{network.family}\t{network.precision}\t{ns:.1f}\t{(high - low) / 2 / ns:.4f}\t{footprint:.0f}\t{views}\t{results_text(results)}\n")
         for kernel, count in counts.items():
             out.write("\t".join(("kernel", str(count), str(int(bool(EIGHT_BITS.search(keys[kernel])))), *states[kernel])) + "\n")
+
+
+def recount(oplat):
+    """Counts RESULTS of all files anew, by plans that this oplat makes of the zoo's models."""
+    recipes = {recipe.name: recipe for recipe in zoo_networks([])}
+    found = {}
+
+    def results_of_network(name):
+        if name not in found:
+            results = {}
+            for kernel in oplat.json("plan", recipes[name].path, "--plan", "rules:onnxruntime")["kernels"]:
+                if not is_view(kernel["key"]):
+                    add_results(results, kernel["key"], kernel["count"], kernel["input_bytes"] or 0)
+            found[name] = results_text(results)
+        return found[name]
+
+    note = f"RESULTS (docs/adr/0094) are of plans of {text.today()}."
+    files = {path: [line.split("\t") for line in path.read_text().splitlines()] for path in sorted(FOLDER.glob("*.tsv"))}
+    for lines in files.values():
+        lines[1] = [lines[1][0].split(" RESULTS ")[0] + f" {note}"]
+        for fields in lines:
+            if fields[0] == "network":
+                fields[-1] = results_of_network(fields[1])
+    for path, lines in files.items():
+        write_atomically(path, "".join("\t".join(fields) + "\n" for fields in lines))
 
 
 class Machine:
@@ -183,17 +210,23 @@ class Machine:
         return self.parts_of[curve]
 
 
-def add_results(results, key, count):
+def is_view(key):
+    return re.split(r"[/@{(]", key)[0] in VIEWS
+
+
+def add_results(results, key, count, given=0):
     """To `results`, by all bytes that the kernel touches: those of its results beyond what stays near
-    a core, elements of 8 bits as if they had 32, and what it takes for itself if it has few weights
-    and is measured hot alone (docs/adr/0093)."""
+    a core, elements of 8 bits as if they had 32, and what it takes for itself and what the model is
+    given that it reads (`given`, in bytes) if it has few weights and is measured hot alone
+    (docs/adr/0093, 0094)."""
     kernel = kernel_keys.parse_key(key)
     written = sum(tensor.bytes for tensor in kernel.results if tensor is not None)
     own = written + sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None}.values())
     weights = sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None and tensor.constant}.values())
-    scratch = kernel_keys.scratch_of(kernel) if weights < HOT_WEIGHT_BYTES else 0
+    always_hot = weights < HOT_WEIGHT_BYTES
+    scratch = kernel_keys.scratch_of(kernel) if always_hot else 0
     own += scratch
-    counted = SCRATCH_COUNTS * scratch + sum(tensor.bytes * (4 if tensor.dtype in kernel_keys.EIGHT_BITS else 1) for tensor in kernel.results if tensor is not None)
+    counted = UNTOUCHED_COUNTS * (scratch + (given if always_hot else 0)) + sum(tensor.bytes * (4 if tensor.dtype in kernel_keys.EIGHT_BITS else 1) for tensor in kernel.results if tensor is not None)
     if counted > KEPT_RESULT_BYTES:
         results[own] = results.get(own, 0) + count * (counted - KEPT_RESULT_BYTES)
 
@@ -560,10 +593,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--export", metavar="TABLE", help="only print a data file made from this table")
     parser.add_argument("--threads", type=int, default=1, help="number of threads of the exported rows (default: 1)")
+    parser.add_argument("--recount", action="store_true", help="only count what caches lose anew, in all data files, by plans of the zoo's models")
+    parser.add_argument("--oplat", default=str(ROOT / "build" / "release" / "oplat"), help="the program that plans (default: build/release/oplat)")
     parser.add_argument("--page", action="store_true", help="write docs/results/machines.md")
     options = parser.parse_args()
     if options.export:
         export(options.export, options.threads, sys.stdout)
+        return
+    if options.recount:
+        recount(Oplat(options.oplat))
         return
     machines = [Machine(path) for path in sorted(FOLDER.glob("*.tsv"))]
     if options.page:

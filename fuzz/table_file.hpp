@@ -81,13 +81,14 @@ inline void fill(table::Table& table) {
   const auto model = sound(table.put_model_row(
       device, setting, campaign, {"net.onnx", "plan-1", 1, timing, {1, "single", {}}}));
   sound(table.add_model_block(model, {0, 1, 90'001, std::nullopt, 20.5, 12, 0, 1, 0.25}));
-  sound(table.put_plan({"net.onnx",
-                        "plan-1",
-                        "runtime",
-                        1,
-                        4096,
-                        512,
-                        {{"a", std::string(plan::kDispatchKey), 1, true}, {"b", conv, 2}}}));
+  sound(
+      table.put_plan({"net.onnx",
+                      "plan-1",
+                      "runtime",
+                      1,
+                      4096,
+                      512,
+                      {{"a", std::string(plan::kDispatchKey), 1, true, 4096.0}, {"b", conv, 2}}}));
   predict::CompositionFit fit;
   fit.c0_ns = 10;
   fit.scale = 1.1;
@@ -138,7 +139,7 @@ inline void ask_rows(const table::Table& table) {
     (void)holds(table.rows_of(stored.row.key, stored.device, stored.setting));
     if (const auto* timing = std::get_if<table::Timing>(&stored.row.outcome))
       checked.push_back({stored.row.key, timing->median_ns});
-    kernels.push_back({"n", stored.row.key, 1});
+    kernels.push_back({"n", stored.row.key, 1, std::nullopt, 4096.0});
   }
   (void)estimate::check_rows(checked, compat::catalogue());
   const auto selection = predict::select_rows(table, {}, compat::catalogue());

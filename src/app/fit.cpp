@@ -20,14 +20,27 @@ namespace {
 /// interrupted.
 using Fits = std::vector<table::Fit>;
 
+/// Such models were profiled by an earlier oplat.
+void note_silent(const std::vector<std::string>& models, Events& events) {
+  if (models.empty()) return;
+  const std::size_t more = models.size() - 1;
+  const std::string others = more > 0 ? fmt::format(", with {} more,", more) : "";
+  events.note(
+      fmt::format("what models are given is not counted: the plan of {}{} is of an earlier oplat; "
+                  "oplat profile --model makes it anew",
+                  base::printable(models.front(), 80), others));
+}
+
 Status fit_composition(const table::Table& table, const predict::Selection& selection,
-                       const predict::FitRequest& request, FitResult& result, Fits& fits) {
+                       const predict::FitRequest& request, Events& events, FitResult& result,
+                       Fits& fits) {
   auto fitted = predict::fit_composition(table, selection, request);
   if (!fitted && fitted.error().code == Code::Refused) {
     result.no_composition = fitted.error().message;
     return {};
   }
   if (!fitted) return fail(fitted.error());
+  note_silent(fitted->silent_on_inputs, events);
   std::string record = predict::encode(fitted->fit);
   OPLAT_CHECK(predict::decode_composition(record));
   fits.push_back({std::string(predict::kCompositionFormat), 0, std::move(record)});
@@ -122,7 +135,7 @@ Result<FitResult> fit(const FitRequest& request, Events& events) {
       if (!how.groups.empty())
         events.note("groups of models are those of the fit before; --groups sets others");
     }
-    OPLAT_CHECK(fit_composition(table, selection, how, result, fits));
+    OPLAT_CHECK(fit_composition(table, selection, how, events, result, fits));
   }
   if (request.kernels) OPLAT_CHECK(fit_kernels(table, selection, request, events, result, fits));
   if (fits.empty()) {

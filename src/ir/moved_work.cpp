@@ -20,9 +20,13 @@ constexpr std::array<std::string_view, 8> kPicking = {"Gather",
 
 }  // namespace
 
+bool picks(std::string_view op) {
+  return std::find(kPicking.begin(), kPicking.end(), op) != kPicking.end();
+}
+
 Work moved_work(const Key& key, const Catalogue& catalogue) {
   Work moved = work(key, catalogue);
-  if (std::find(kPicking.begin(), kPicking.end(), key.op) != kPicking.end()) {
+  if (picks(key.op)) {
     moved.bytes_in = std::min(moved.bytes_in, moved.bytes_out);
     moved.bytes_weights = std::min(moved.bytes_weights, moved.bytes_out);
   }

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "ir/catalogue.hpp"
+#include "ir/moved_work.hpp"
 #include "ir/parameters.hpp"
 #include "ir/work.hpp"
 #include "plan/liveness.hpp"
@@ -341,9 +342,77 @@ void add_leaving_constants(const ir::Graph& graph, std::vector<PlanKernel>& kern
     key.results.emplace_back(result);
     key.canonicalise();
     ir::canonicalise(key);
-    kernels.push_back({tensor.name, ir::print(key), 1});
+    kernels.push_back({tensor.name, ir::print(key), 1, std::nullopt, 0.0});
   }
 }
+
+/// Stored; std::nullopt where the number of elements or their size is not known.
+std::optional<double> stored_bytes(const std::optional<ir::Dtype>& dtype, const ir::Shape& shape) {
+  const auto elements = shape.elements();
+  const auto bits = dtype ? ir::bits(*dtype) : std::nullopt;
+  if (!elements || !bits) return std::nullopt;
+  return static_cast<double>(*elements) * *bits / 8;
+}
+
+/// What a graph is given and none of its nodes has read yet, in order of execution.
+class UnreadInputs {
+ public:
+  explicit UnreadInputs(const ir::Graph& graph) : graph_(&graph) {
+    for (const ir::TensorId id : graph.inputs) {
+      const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(id)];
+      if (!tensor.constant && !tensor.overridable) unread_.push_back({{id}, {}});
+    }
+  }
+
+  /// Bytes of it that a node reads whose key this is. What a body reads of it is not counted.
+  double take(const Place& place, const ir::Key& key) {
+    if (unread_.empty() || place.graph != graph_) return 0;
+    const ir::Node& node = *place.node;
+    if (is_view(place) && !is_copied_view(place)) {
+      rename(node);
+      return 0;
+    }
+    if (place.info != nullptr && place.info->moves_little) return 0;
+    const bool picks = ir::picks(node.op);
+    double bytes = 0;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const auto at = find(node.inputs[i]);
+      if (at == unread_.end()) continue;
+      const double left = at->left_bytes.value_or(stored_bytes(key.operand(i)));
+      const double read = picks ? std::min(left, stored_bytes(key.result(0))) : left;
+      bytes += read;
+      at->left_bytes = left - read;
+      if (!(*at->left_bytes > 0)) unread_.erase(at);
+    }
+    return bytes;
+  }
+
+ private:
+  struct Input {
+    std::vector<ir::TensorId> names;   // its own, and those of views of it
+    std::optional<double> left_bytes;  // once some of it was read
+  };
+
+  static double stored_bytes(const ir::TensorEntry* entry) {
+    if (entry == nullptr) return 0;
+    return plan::stored_bytes(entry->dtype, entry->shape).value_or(0);
+  }
+
+  std::vector<Input>::iterator find(ir::TensorId id) {
+    return std::find_if(unread_.begin(), unread_.end(), [&](const Input& input) {
+      return std::find(input.names.begin(), input.names.end(), id) != input.names.end();
+    });
+  }
+
+  void rename(const ir::Node& view) {
+    if (view.inputs.empty() || view.outputs.empty() || view.outputs[0] == ir::kNoTensor) return;
+    const auto at = find(view.inputs[0]);
+    if (at != unread_.end()) at->names.push_back(view.outputs[0]);
+  }
+
+  const ir::Graph* graph_;
+  std::vector<Input> unread_;
+};
 
 /// Of runs, one after another.
 class FootprintSum {
@@ -360,9 +429,7 @@ class FootprintSum {
     }
     if (is_view(place) && !is_copied_view(place)) return;
     for (const SeenTensor& output : run.outputs) {
-      const auto elements = output.shape.elements();
-      const auto bits = output.dtype ? ir::bits(*output.dtype) : std::nullopt;
-      if (elements && bits) sum_.activation_bytes += static_cast<double>(*elements) * *bits / 8;
+      sum_.activation_bytes += stored_bytes(output.dtype, output.shape).value_or(0);
     }
   }
   Footprint sum() && {
@@ -385,11 +452,13 @@ class FootprintSum {
 /// The kernels of runs, one after another.
 class KernelList {
  public:
-  explicit KernelList(std::size_t runs) { kernels_.reserve(runs); }
+  KernelList(const ir::Graph& graph, std::size_t runs) : unread_(graph) { kernels_.reserve(runs); }
 
   Status add(Place& place, const NodeRun& run) {
     const auto used = used_.try_emplace(place.graph, *place.graph).first;
-    std::string key = ir::print(maker_.make(place, run, used->second));
+    const ir::Key& made = maker_.make(place, run, used->second);
+    std::string key = ir::print(made);
+    const double input_bytes = unread_.take(place, made);
     if (key.size() > kMaxKeyBytes) {
       return fail(Code::Input,
                   "node '{}' ({}): its key of {} bytes is longer than a table holds ({})",
@@ -400,7 +469,7 @@ class KernelList {
                                     [&](std::size_t at) { return kernels_[at].key == key; });
     if (known == place.kernels.end()) {
       place.kernels.push_back(kernels_.size());
-      kernels_.push_back({place.node->name, std::move(key), 1});
+      kernels_.push_back({place.node->name, std::move(key), 1, std::nullopt, input_bytes});
     } else {
       ++kernels_[*known].count;
     }
@@ -415,6 +484,7 @@ class KernelList {
  private:
   std::unordered_map<const ir::Graph*, UsedTensors> used_;
   KeyMaker maker_;
+  UnreadInputs unread_;
   std::vector<PlanKernel> kernels_;
 };
 
@@ -425,7 +495,7 @@ Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<con
   index_graph(graph, nullptr, index);
   const std::vector<Place*> places = places_of(index, runs);
   const LoopSteps steps(places, runs);
-  KernelList kernels(runs.size());
+  KernelList kernels(graph, runs.size());
   for (std::size_t r = 0; r < runs.size(); ++r) {
     if (places[r] == nullptr)
       return fail(Code::Internal, "the runtime ran a node '{}' that its plan does not hold",
@@ -445,7 +515,7 @@ Result<std::vector<PlanKernel>> kernels_of_nodes(const ir::Graph& graph,
                                                  std::span<const std::size_t> order,
                                                  const DomainTags& tags, Footprint& bytes) {
   std::vector<Place> places = places_of_nodes(graph, nullptr);
-  KernelList kernels(order.size());
+  KernelList kernels(graph, order.size());
   FootprintSum sum;
   NodeRun run;
   for (const std::size_t n : order) {

@@ -45,8 +45,9 @@ Footprint footprint(const ir::Graph& graph, std::span<const NodeRun> runs);
 /// executions. A node with bodies is a kernel, too: its time without that of its bodies' kernels;
 /// that of a Loop says in tags how many steps it took ("steps") and whether data decided about them
 /// ("ends=data"). A view whose result leaves the graph is tagged as copied (ir::kCopiedTag), and so
-/// is a constant that does, which gets a kernel named after the output. Code::Internal where a run
-/// names a node that the graph lacks.
+/// is a constant that does, which gets a kernel named after the output. Each says what it reads of
+/// the model's inputs (PlanKernel::input_bytes). Code::Internal where a run names a node that the
+/// graph lacks.
 Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<const NodeRun> runs);
 
 /// Those of every node of one domain.

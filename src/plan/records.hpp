@@ -48,6 +48,9 @@ struct PlanKernel {
   /// Of a kernel that moves or converts data (ir::Movement): whether the runtime put it in;
   /// std::nullopt if that is not known.
   std::optional<bool> inserted_by_runtime = std::nullopt;
+  /// Of what the model is given, bytes that this kernel is the first to read, in each of its
+  /// executions; std::nullopt if the plan's source does not say.
+  std::optional<double> input_bytes = std::nullopt;
   friend bool operator==(const PlanKernel&, const PlanKernel&) = default;
 };
 /// The kernels that a runtime executes for a model under a setting.

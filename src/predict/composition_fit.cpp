@@ -121,6 +121,8 @@ std::string_view format_of(CountedResults counted) {
     case CountedResults::WithWide8Bits:
       return kWide8BitsFormat;
     case CountedResults::WithScratch:
+      return kScratchFormat;
+    case CountedResults::WithInputs:
       break;
   }
   return kCompositionFormat;
@@ -186,6 +188,7 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMaxNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMaxNs, kMaxNs);
+  if (number < 11) fit.counted = CountedResults::WithScratch;
   if (number < 10) fit.counted = CountedResults::WithWide8Bits;
   if (number < 9) fit.counted = CountedResults::LeftBeyondRow;
   if (number < 8) fit.counted = CountedResults::Left;

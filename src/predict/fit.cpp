@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include "base/stats.hpp"
@@ -33,6 +34,7 @@
 #include "estimate/load_spread.hpp"
 #include "predict/compose.hpp"
 #include "predict/fit_sums.hpp"
+#include "predict/load.hpp"
 #include "predict/prediction.hpp"
 
 namespace oplat::predict {
@@ -200,6 +202,9 @@ class Fitting {
 
   /// Of the rows; curves_ then have shares of it.
   Status learn_foreign_rate();
+  /// Plans of an earlier oplat do not say what models are given; a coefficient of what only some of
+  /// them say would be wrong for all.
+  Status choose_counted();
   Status collect();
   /// Groups by the request, else by the identity of models: what it is to one plan is not known of
   /// the plan in another shape, so that the name of the file and its weights tell (docs/adr/0057).
@@ -248,7 +253,9 @@ class Fitting {
   std::vector<Curve> curves_;
   std::size_t shares_ = 1;  ///< curves_ in a row that differ in foreign_share alone
   double foreign_bytes_per_ns_ = 0;
-  std::vector<Predictor> predictors_;  ///< one for each place of the curve
+  CountedResults counted_ = CountedResults::WithInputs;
+  std::vector<std::string> silent_on_inputs_;  ///< FitResult::silent_on_inputs
+  std::vector<Predictor> predictors_;          ///< one for each place of the curve
   std::optional<Predictor> unfitted_;  ///< where predictors_ differ from it in what others took
   CoefficientPrior prior_;
   std::vector<FitCandidate> models_;
@@ -319,11 +326,24 @@ Status Fitting::learn_foreign_rate() {
   return {};
 }
 
+Status Fitting::choose_counted() {
+  OPLAT_TRY(models, load_of_models(table_, selection_));
+  for (const table::SettingId setting : selection_.setting_ids) {
+    OPLAT_TRY(silent, table_.models_without_inputs(selection_.device_id, setting));
+    silent_on_inputs_.insert(silent_on_inputs_.end(), silent.begin(), silent.end());
+  }
+  if (!silent_on_inputs_.empty()) counted_ = CountedResults::WithScratch;
+  // Plans of some runtimes never say it.
+  if (std::ssize(silent_on_inputs_) == models.timings) silent_on_inputs_.clear();
+  return {};
+}
+
 Status Fitting::collect() {
   for (std::size_t c = 0; c < curves_.size(); c += shares_) {
     Selection trial = selection_;
     trial.fit.emplace();
     trial.fit->curve = curves_[c].curve;
+    trial.fit->counted = counted_;
     trial.fit->foreign_bytes_per_ns = foreign_bytes_per_ns_;
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(trial), std::nullopt));
     predictors_.push_back(std::move(predictor));
@@ -332,6 +352,7 @@ Status Fitting::collect() {
     Selection unfitted = selection_;
     unfitted.fit.emplace();
     unfitted.fit->curve = start_;
+    unfitted.fit->counted = counted_;
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(unfitted), std::nullopt));
     unfitted_ = std::move(predictor);
   }
@@ -528,6 +549,7 @@ CompositionFit Fitting::calibrated(const Fitted& fitted,
   fit.c0_ns = coefficients.c0_ns;
   fit.c1_ns = coefficients.c1_ns;
   fit.c2_ns_per_byte = coefficients.c2_ns_per_byte;
+  fit.counted = counted_;
   fit.scale = coefficients.scale;
   fit.scale_int8 = coefficients.scale_int8;
   fit.covariance = fitted.best().covariance;
@@ -630,6 +652,7 @@ Status Fitting::prepare() {
   OPLAT_TRY(empty, empty_call(table_, selection_));
   prior_ = prior_of(selection_, empty);
   OPLAT_CHECK(learn_foreign_rate());
+  OPLAT_CHECK(choose_counted());
   return collect();
 }
 
@@ -686,6 +709,7 @@ Result<FitResult> Fitting::run() {
     result.left_out.push_back(std::move(left));
   }
   result.excluded = excluded_;
+  result.silent_on_inputs = silent_on_inputs_;
   result.under_load = std::count_if(all.begin(), all.end(), [](const FitCandidate* model) {
     return model->row.row.method.has(table::kUnderLoad);
   });

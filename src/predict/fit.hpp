@@ -50,6 +50,9 @@ struct FitResult {
   std::vector<LeftOutModel> left_out;  ///< in order of name
   /// Models that cannot take part, with the reason: no plan in the table, kernels without a row.
   std::vector<std::pair<std::string, std::string>> excluded;
+  /// Models whose plans do not say what they read of their inputs, while plans of others do: no
+  /// inputs are counted then.
+  std::vector<std::string> silent_on_inputs;
   /// models that calibrate and were measured while other programs kept the machine busy
   std::int64_t under_load = 0;
 };

@@ -262,12 +262,15 @@ constexpr double kKeptResultBytes = 128.0 * 1024;
 /// Bytes that an element of 8 bits counts besides its own: kernels in 8 bits work on 32
 /// (docs/adr/0092).
 constexpr double kWiderBy = 3;
-/// What a byte counts that a kernel takes for itself, as bytes of results: its memory is not that
-/// of the activations, which is used again and again, and the kernel waits for it
-/// (docs/adr/0093).
-constexpr double kScratchCounts = 4;
+/// What a byte counts that a kernel takes for itself, or that the model is given, as bytes of
+/// results: its memory is not that of the activations, which is used again and again, and the
+/// kernel waits for it (docs/adr/0093, 0094).
+constexpr double kUntouchedCounts = 4;
 /// Of what one kernel touches: an exabyte, which no machine has. An untrusted key may say more.
 constexpr double kMaxKernelBytes = 1e18;
+
+/// Of what a key or a plan says, which may be anything; 0 times infinity has no value.
+double finite_bytes(double bytes) { return bytes > 0 ? std::min(bytes, kMaxKernelBytes) : 0; }
 
 /// Shares of bytes that caches lose, and its standard deviation.
 struct LeftBehind {
@@ -284,8 +287,10 @@ struct KeyFacts {
   // 0 of a view, which moves nothing.
   double result_bytes = 0;
   double counted_bytes = 0;  ///< of results, elements of 8 bits as if they had 32
-  /// what a kernel takes for itself that is only measured hot; else rows lose it when they are cold
-  double scratch_bytes = 0;
+  /// Whether the kernel is only measured hot. Of others, cold rows lose what it takes for itself
+  /// and what it is given.
+  bool always_hot = false;
+  double scratch_bytes = 0;  ///< what it takes for itself; 0 of one that is not always hot
   double touched_bytes = 0;  ///< constant operands and results
   double row_bytes = 0;      ///< these and the other operands: what a row touches between two calls
 };
@@ -452,12 +457,10 @@ struct Predictor::Impl {
   void set_bytes(std::string_view key, KeyFacts& facts_of_key) const {
     const auto parsed = ir::parse(key);
     if (!parsed) return;
-    // 0 times infinity has no value.
-    const auto finite = [](double bytes) {
-      return bytes > 0 ? std::min(bytes, kMaxKernelBytes) : 0;
-    };
+    // What a branch hands on is of the kernels that wrote it.
+    if (parsed->domain.empty() && parsed->op == "If") return;
     const ir::Work work = ir::work(*parsed, *rows.catalogue);
-    facts_of_key.result_bytes = finite(work.bytes_out);
+    facts_of_key.result_bytes = finite_bytes(work.bytes_out);
     double in_8_bits = 0;
     for (std::size_t i = 0; i < parsed->results.size(); ++i) {
       const ir::TensorEntry* result = parsed->result(i);
@@ -465,27 +468,28 @@ struct Predictor::Impl {
         continue;
       in_8_bits += static_cast<double>(result->shape.elements().value_or(0));
     }
-    facts_of_key.counted_bytes = finite(work.bytes_out + kWiderBy * in_8_bits);
-    if (work.bytes_weights < table::kMinEvictedWeightBytes)
-      facts_of_key.scratch_bytes = finite(work.bytes_scratch);
-    facts_of_key.touched_bytes = finite(work.bytes_weights + work.bytes_out);
-    facts_of_key.row_bytes = finite(work.bytes());
+    facts_of_key.counted_bytes = finite_bytes(work.bytes_out + kWiderBy * in_8_bits);
+    facts_of_key.always_hot = work.bytes_weights < table::kMinEvictedWeightBytes;
+    if (facts_of_key.always_hot) facts_of_key.scratch_bytes = finite_bytes(work.bytes_scratch);
+    facts_of_key.touched_bytes = finite_bytes(work.bytes_weights + work.bytes_out);
+    facts_of_key.row_bytes = finite_bytes(work.bytes());
   }
 
-  /// Sets what caches lose of the results of one execution (docs/adr/0090).
-  void set_evicted(const KeyFacts& facts_of_key, std::optional<double> reuse_bytes,
-                   KernelPrediction& kernel) const {
+  /// Sets what caches lose of one execution (docs/adr/0090), which is given `input_bytes` of the
+  /// model's inputs.
+  void set_evicted(const KeyFacts& facts_of_key, double input_bytes,
+                   std::optional<double> reuse_bytes, KernelPrediction& kernel) const {
     const CountedResults counted =
-        selection.fit ? selection.fit->counted : CountedResults::WithScratch;
+        selection.fit ? selection.fit->counted : CountedResults::WithInputs;
     if (counted == CountedResults::All) {
       kernel.evicted_bytes = facts_of_key.result_bytes;
       return;
     }
-    const bool wide =
-        counted == CountedResults::WithWide8Bits || counted == CountedResults::WithScratch;
-    const double scratch = counted == CountedResults::WithScratch ? facts_of_key.scratch_bytes : 0;
-    const double bytes =
-        (wide ? facts_of_key.counted_bytes : facts_of_key.result_bytes) + kScratchCounts * scratch;
+    const bool wide = counted >= CountedResults::WithWide8Bits;
+    const double scratch = counted >= CountedResults::WithScratch ? facts_of_key.scratch_bytes : 0;
+    const bool given = counted >= CountedResults::WithInputs && facts_of_key.always_hot;
+    const double bytes = (wide ? facts_of_key.counted_bytes : facts_of_key.result_bytes) +
+                         kUntouchedCounts * (scratch + (given ? finite_bytes(input_bytes) : 0));
     const double large = bytes - kKeptResultBytes;
     if (!(large > 0) || !reuse_bytes) return;
     LeftBehind left = kUnknownLeftBehind;
@@ -630,7 +634,8 @@ Result<std::vector<KernelPrediction>> Predictor::Impl::predictions(
     one.count = kernel.count;
     one.inserted_by_runtime = kernel.inserted_by_runtime;
     one.touched_bytes = asked.facts[asked.distinct.of[i]].touched_bytes;
-    set_evicted(asked.facts[asked.distinct.of[i]], reuse_bytes, one);
+    set_evicted(asked.facts[asked.distinct.of[i]], kernel.input_bytes.value_or(0), reuse_bytes,
+                one);
     const auto& known = answers[asked.distinct.of[i]];
     if (known) {
       one.latency_ns = known->median_ns;

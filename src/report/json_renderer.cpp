@@ -210,7 +210,8 @@ Json document(const table::Plan& plan) {
     kernels.push_back({{"name", kernel.name},
                        {"key", kernel.key},
                        {"count", kernel.count},
-                       {"by_runtime", flag(kernel.inserted_by_runtime)}});
+                       {"by_runtime", flag(kernel.inserted_by_runtime)},
+                       {"input_bytes", number(kernel.input_bytes)}});
   return {{"schema", "oplat.plan/1"},
           {"model", plan.model},
           {"source", plan.source},

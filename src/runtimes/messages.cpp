@@ -123,6 +123,7 @@ Result<table::PlanKernel> decode_kernel(const Json& json) {
   fields.text("key", kernel.key, Need::Required);
   fields.integer("count", kernel.count, Need::Optional, 1, kAny);
   fields.boolean("put_in", kernel.inserted_by_runtime);
+  fields.number("input_bytes", kernel.input_bytes);
   if (!fields.error()) {
     const auto key = ir::parse(kernel.key);
     if (!key) fields.complain("key", key.error().message);
@@ -226,7 +227,8 @@ Json encode(const table::Plan& plan) {
     kernels.push_back({{"name", kernel.name},
                        {"key", kernel.key},
                        {"count", kernel.count},
-                       {"put_in", or_null(kernel.inserted_by_runtime)}});
+                       {"put_in", or_null(kernel.inserted_by_runtime)},
+                       {"input_bytes", or_null(kernel.input_bytes)}});
   }
   return {{"model", plan.model},
           {"identity", plan.identity},

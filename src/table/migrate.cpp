@@ -75,7 +75,14 @@ Status to_schema_4(Database& database) {
       "ALTER TABLE model_row ADD COLUMN inference_max_ns REAL");
 }
 
-constexpr Migration kMigrations[] = {{1, to_schema_2}, {2, to_schema_3}, {3, to_schema_4}};
+/// Schema 5 says of a plan's kernel what it reads of the model's inputs. Of existing plans that is
+/// not known.
+Status to_schema_5(Database& database) {
+  return database.execute("ALTER TABLE plan_kernel ADD COLUMN input_bytes REAL");
+}
+
+constexpr Migration kMigrations[] = {
+    {1, to_schema_2}, {2, to_schema_3}, {3, to_schema_4}, {4, to_schema_5}};
 
 }  // namespace
 

@@ -24,6 +24,7 @@ Status validate_plan(const Plan& plan) {
     OPLAT_CHECK(validate_key(kernel.key));
     OPLAT_CHECK(validate_text("name", kernel.name));
     OPLAT_CHECK(validate_count("count", kernel.count));
+    if (kernel.input_bytes) OPLAT_CHECK(validate_number("input_bytes", *kernel.input_bytes));
   }
   return {};
 }
@@ -51,8 +52,8 @@ std::optional<bool> read_flag(Cells& cells, int column) {
 Result<std::vector<PlanKernel>> read_kernels(Database& database, PlanId plan, SharedBytes& keys) {
   OPLAT_TRY(statement,
             database.prepare(
-                "SELECT plan_kernel.id, position, name, kernel.key, count, put_in FROM plan_kernel "
-                "LEFT JOIN kernel ON kernel.id = plan_kernel.kernel "
+                "SELECT plan_kernel.id, position, name, kernel.key, count, put_in, input_bytes "
+                "FROM plan_kernel LEFT JOIN kernel ON kernel.id = plan_kernel.kernel "
                 "WHERE plan = ?1 ORDER BY position"));
   statement.add(plan);
   std::vector<PlanKernel> kernels;
@@ -63,7 +64,8 @@ Result<std::vector<PlanKernel>> read_kernels(Database& database, PlanId plan, Sh
       return database.corrupt("plan {}: has too many kernels", plan);
     Cells cells(statement, "plan_kernel");
     const std::int64_t position = cells.count(1);
-    PlanKernel kernel{cells.text(2), cells.text(3), cells.count(4), read_flag(cells, 5)};
+    PlanKernel kernel{cells.text(2), cells.text(3), cells.count(4), read_flag(cells, 5),
+                      cells.optional_number(6)};
     OPLAT_CHECK(cells.status());
     if (position != static_cast<std::int64_t>(kernels.size())) {
       return database.corrupt("plan {}: has position {}; expected {}", plan, position,
@@ -92,8 +94,8 @@ Status erase_plan_in(Database& database, std::string_view identity) {
 Status put_kernel_line(Database& database, PlanId plan, std::int64_t position,
                        const PlanKernel& line, KernelId kernel) {
   OPLAT_TRY(statement,
-            database.prepare("INSERT INTO plan_kernel(plan, position, name, kernel, count, put_in) "
-                             "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"));
+            database.prepare("INSERT INTO plan_kernel(plan, position, name, kernel, count, put_in, "
+                             "input_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"));
   const auto inserted_by_runtime =
       line.inserted_by_runtime ? std::optional<std::int64_t>(*line.inserted_by_runtime ? 1 : 0)
                                : std::nullopt;
@@ -103,6 +105,7 @@ Status put_kernel_line(Database& database, PlanId plan, std::int64_t position,
       .add(kernel)
       .add(line.count)
       .add(inserted_by_runtime)
+      .add(line.input_bytes)
       .run();
 }
 
@@ -153,6 +156,25 @@ Result<std::vector<Plan>> Table::plans() const {
     all[i].kernels = std::move(kernels);
   }
   return all;
+}
+
+Result<std::vector<std::string>> Table::models_without_inputs(DeviceId device,
+                                                              SettingId setting) const {
+  OPLAT_TRY(statement,
+            impl_->database->prepare(
+                "SELECT model_row.id, model_row.name FROM model_row JOIN plan ON plan.identity = "
+                "model_row.plan_identity WHERE device = ?1 AND setting = ?2 AND outcome = 'timing' "
+                "AND EXISTS (SELECT 1 FROM plan_kernel WHERE plan = plan.id AND input_bytes IS "
+                "NULL) ORDER BY model_row.name"));
+  statement.add(device).add(setting);
+  std::vector<std::string> names;
+  while (true) {
+    OPLAT_TRY(line, statement.step());
+    if (!line) return names;
+    Cells cells(statement, "model_row");
+    names.push_back(cells.text(1));
+    OPLAT_CHECK(cells.status());
+  }
 }
 
 Status Table::put_plan(const Plan& plan) {

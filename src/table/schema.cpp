@@ -186,7 +186,8 @@ constexpr SchemaObject kObjects[] = {
   name TEXT NOT NULL,             -- of the node
   kernel INTEGER NOT NULL REFERENCES kernel(id),
   count INTEGER NOT NULL,         -- executions per run of the model
-  put_in INTEGER                  -- 1: it moves data and the runtime put it in, 0: the model has it; NULL: not known
+  put_in INTEGER,                 -- 1: it moves data and the runtime put it in, 0: the model has it; NULL: not known
+  input_bytes REAL                -- of the model's inputs, that it is the first to read; NULL: not known
 ))"},
     {"index", "plan_kernel_position",
      "CREATE UNIQUE INDEX plan_kernel_position ON plan_kernel(plan, position)"},

@@ -15,7 +15,7 @@ namespace oplat::table {
 constexpr std::int64_t kApplicationId = 0x4F504C54;
 /// PRAGMA user_version. Raised by a change that an older reader would misread, and by columns that
 /// this one asks for.
-constexpr std::int64_t kSchemaVersion = 4;
+constexpr std::int64_t kSchemaVersion = 5;
 
 /// A table or index of the schema.
 struct SchemaObject {

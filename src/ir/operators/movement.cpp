@@ -109,10 +109,13 @@ OperatorInfo moving(std::string_view domain, std::string_view op,
 
 std::vector<OperatorInfo> movement() {
   std::vector<OperatorInfo> list;
-  for (const std::string_view op : {"GatherElements", "GatherND", "Pad", "Tile", "DepthToSpace",
-                                    "SpaceToDepth", "ReverseSequence", "Compress", "Shape", "Size",
-                                    "ConstantOfShape", "EyeLike", "Trilu", "NonZero"}) {
+  for (const std::string_view op :
+       {"GatherElements", "GatherND", "Pad", "Tile", "DepthToSpace", "SpaceToDepth",
+        "ReverseSequence", "Compress", "ConstantOfShape", "EyeLike", "Trilu", "NonZero"}) {
     list.push_back(moving("", op));
+  }
+  for (const std::string_view op : {"Shape", "Size"}) {
+    list.push_back({.domain = "", .op = op, .moves_little = true, .flops = no_flops});
   }
   list.push_back(moving("", "Concat", describe_concat));
   list.push_back(moving("", "Split", describe_split));

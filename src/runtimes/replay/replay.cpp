@@ -82,7 +82,14 @@ const table::StoredRow* choose_row(const std::vector<table::StoredRow>& rows, bo
   return best;
 }
 
-bool same_kernels(const table::Plan& a, const table::Plan& b) { return a.kernels == b.kernels; }
+/// What else a plan says of kernels may be of an earlier oplat.
+bool same_kernels(const table::Plan& a, const table::Plan& b) {
+  return std::equal(a.kernels.begin(), a.kernels.end(), b.kernels.begin(), b.kernels.end(),
+                    [](const table::PlanKernel& one, const table::PlanKernel& other) {
+                      return one.name == other.name && one.key == other.key &&
+                             one.count == other.count;
+                    });
+}
 
 class ReplayWorker final : public Worker {
  public:

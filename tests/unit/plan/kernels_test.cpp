@@ -10,6 +10,7 @@ namespace oplat::plan {
 namespace {
 
 using namespace testing;  // NOLINT(google-build-using-namespace): the graphs of this folder
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Texts = std::vector<std::string>;
 
@@ -28,9 +29,9 @@ TEST(Kernels, KeysHoldTheShapesThatTheRunSaw) {
       matmul().graph,
       std::vector<NodeRun>{{"MatMul", {seen({3, 4}), seen({4, 2})}, {seen({3, 2})}, {}}});
   ASSERT_TRUE(kernels) << kernels.error().message;
-  EXPECT_EQ(
-      *kernels,
-      (std::vector<PlanKernel>{{"MatMul", "MatMul/13{}(f32[3,4],f32c[4,2])->(f32[3,2])", 1}}));
+  EXPECT_EQ(*kernels,
+            (std::vector<PlanKernel>{
+                {"MatMul", "MatMul/13{}(f32[3,4],f32c[4,2])->(f32[3,2])", 1, std::nullopt, 48.0}}));
 }
 
 // A runtime that packs weights for its own use shows other dimensions; the model's are the key's.
@@ -153,9 +154,10 @@ TEST(Kernels, OfBodiesAreCountedAndTheirLoopIsAKernelOfItsSteps) {
   const NodeRun control{"Loop", {seen({2})}, {seen({2})}, {}};
   const auto kernels = kernels_of(loop().graph, std::vector<NodeRun>{foo, foo, foo, control});
   ASSERT_TRUE(kernels) << kernels.error().message;
-  EXPECT_EQ(*kernels, (std::vector<PlanKernel>{
-                          {"loop_foo", "Foo{}(f32[2],f32[5])->(f32[2])", 3},
-                          {"Loop", "Loop@ends=data@steps=3{}(-,-,f32[2])->(f32[2])", 1}}));
+  EXPECT_EQ(*kernels,
+            (std::vector<PlanKernel>{
+                {"loop_foo", "Foo{}(f32[2],f32[5])->(f32[2])", 3, std::nullopt, 0.0},
+                {"Loop", "Loop@ends=data@steps=3{}(-,-,f32[2])->(f32[2])", 1, std::nullopt, 0.0}}));
 }
 
 // Runs are listed by their beginning, where a loop comes before its body; each of its executions
@@ -285,7 +287,8 @@ TEST(Kernels, ConstantsThatLeaveTheGraphAreCopied) {
   const auto kernels = kernels_of(net.graph, std::vector<NodeRun>{});
   ASSERT_TRUE(kernels);
   EXPECT_EQ(*kernels,
-            (std::vector<PlanKernel>{{"w", "Identity/16@copied=1{}(f32c[3,4])->(f32[3,4])", 1}}));
+            (std::vector<PlanKernel>{
+                {"w", "Identity/16@copied=1{}(f32c[3,4])->(f32[3,4])", 1, std::nullopt, 0.0}}));
 }
 
 // Dropout is not a view: what an optimiser leaves of it copies its operand, or draws a mask.
@@ -324,8 +327,9 @@ TEST(Kernels, ShapesThatChangeFromRunToRunAreKernelsOfTheirOwn) {
   const NodeRun four{"loop_foo", {seen({4}), seen({5})}, {seen({4})}, {}};
   const auto kernels = kernels_of(loop().graph, std::vector<NodeRun>{two, four, two});
   ASSERT_TRUE(kernels);
-  EXPECT_EQ(*kernels, (std::vector<PlanKernel>{{"loop_foo", "Foo{}(f32[2],f32[5])->(f32[2])", 2},
-                                               {"loop_foo", "Foo{}(f32[4],f32[5])->(f32[4])", 1}}));
+  EXPECT_EQ(*kernels, (std::vector<PlanKernel>{
+                          {"loop_foo", "Foo{}(f32[2],f32[5])->(f32[2])", 2, std::nullopt, 0.0},
+                          {"loop_foo", "Foo{}(f32[4],f32[5])->(f32[4])", 1, std::nullopt, 0.0}}));
 }
 
 TEST(Kernels, EqualKeysOfTwoNodesAreTwoEntries) {
@@ -338,8 +342,100 @@ TEST(Kernels, EqualKeysOfTwoNodesAreTwoEntries) {
       kernels_of(net.graph, std::vector<NodeRun>{{"first", {seen({2})}, {seen({2})}, {}},
                                                  {"second", {seen({2})}, {seen({2})}, {}}});
   ASSERT_TRUE(kernels);
-  EXPECT_EQ(*kernels, (std::vector<PlanKernel>{{"first", "Foo{}(f32[2])->(f32[2])", 1},
-                                               {"second", "Foo{}(f32[2])->(f32[2])", 1}}));
+  EXPECT_EQ(*kernels,
+            (std::vector<PlanKernel>{{"first", "Foo{}(f32[2])->(f32[2])", 1, std::nullopt, 8.0},
+                                     {"second", "Foo{}(f32[2])->(f32[2])", 1, std::nullopt, 0.0}}));
+}
+
+std::vector<std::optional<double>> input_bytes(const Net& net, const std::vector<NodeRun>& runs) {
+  const auto kernels = kernels_of(net.graph, runs);
+  std::vector<std::optional<double>> bytes;
+  for (const PlanKernel& kernel : kernels.value()) bytes.push_back(kernel.input_bytes);
+  return bytes;
+}
+
+TEST(Kernels, WhoReadsAnInputFirstSaysItsBytes) {
+  Net net;
+  net.input("x");
+  net.input("ids");
+  net.constant("w", {4, 2});
+  net.node("Shape", {"x"}, {"s"}).since = 13;
+  net.node("Flatten", {"x"}, {"f"}).since = 13;
+  net.node("MatMul", {"f", "w"}, {"y"}).since = 13;
+  net.node("Add", {"x", "ids"}, {"z"}).since = 14;
+  for (const char* name : {"s", "y", "z"}) net.output(name);
+  EXPECT_THAT(
+      input_bytes(net, {{"Shape", {seen({3, 4})}, {seen({2}, ir::Dtype::I64)}, {}},
+                        {"Flatten", {seen({3, 4})}, {seen({3, 4})}, {}},
+                        {"MatMul", {seen({3, 4}), seen({4, 2})}, {seen({3, 2})}, {}},
+                        {"Add", {seen({3, 4}), seen({4}, ir::Dtype::F16)}, {seen({3, 4})}, {}}}),
+      ElementsAre(0, 0, 48, 8))
+      << "neither a size nor a view reads it, and who reads it again finds it near";
+}
+
+TEST(Kernels, OfAnInputThatIsCutEachCutIsRead) {
+  Net net;
+  net.input("x");
+  net.constant("i", {2}, ir::Dtype::I64);
+  net.node("Gather", {"x", "i"}, {"y"}).since = 13;
+  net.node("Gather", {"x", "i"}, {"z"}, "next").since = 13;
+  net.node("Neg", {"x"}, {"n"}).since = 13;
+  for (const char* name : {"y", "z", "n"}) net.output(name);
+  EXPECT_THAT(input_bytes(net, {{"Gather", {seen({10, 4}), seen({2})}, {seen({2, 4})}, {}},
+                                {"next", {seen({10, 4}), seen({7})}, {seen({7, 4})}, {}},
+                                {"Neg", {seen({10, 4})}, {seen({10, 4})}, {}}}),
+              ElementsAre(32, 112, 16));
+}
+
+// Of a view without a result, as an untrusted file may have, no name comes.
+TEST(Kernels, AbsentResultsAndOperandsAreNoInputs) {
+  Net net;
+  net.input("x");
+  net.node("Flatten", {"x"}, {}).since = 13;
+  net.node("Reshape", {"x"}, {""}).since = 14;
+  net.node("Foo", {"", "x"}, {"y"});
+  net.output("y");
+  EXPECT_THAT(input_bytes(net, {{"Flatten", {seen({5})}, {}, {}},
+                                {"Reshape", {seen({5})}, {}, {}},
+                                {"Foo", {seen({5})}, {seen({5})}, {}}}),
+              ElementsAre(0, 0, 20));
+}
+
+// What bodies read of it is not counted; who reads it behind the loop is the first.
+TEST(Kernels, ALoopThatTakesAnInputReadsNothingOfIt) {
+  Net net = loop();
+  net.node("Neg", {"x"}, {"n"}).since = 13;
+  net.output("n");
+  EXPECT_THAT(input_bytes(net, {{"Loop", {seen({2})}, {seen({2})}, {}},
+                                {"Neg", {seen({2})}, {seen({2})}, {}}}),
+              ElementsAre(0, 8));
+}
+
+TEST(Kernels, WhatANodeIsGivenTwiceIsReadOnce) {
+  Net net;
+  net.input("x");
+  net.input("ignored");
+  net.node("Mul", {"x", "x"}, {"h"}).since = 14;
+  net.node("Flatten", {"h"}, {"y"}).since = 13;
+  net.output("y");
+  EXPECT_THAT(input_bytes(net, {{"Mul", {seen({5}), seen({5})}, {seen({5})}, {}},
+                                {"Flatten", {seen({5})}, {seen({5})}, {}}}),
+              ElementsAre(20, 0));
+}
+
+// An input that leaves is copied; a weight that may be replaced stays where it is.
+TEST(Kernels, ViewsThatLeaveReadWhatTheyCopy) {
+  Net net;
+  net.input("x");
+  net.input("w");
+  net.tensor("w").overridable = true;
+  net.node("Flatten", {"x"}, {"y"}).since = 13;
+  net.node("Neg", {"w"}, {"z"}).since = 13;
+  net.output("y");
+  net.output("z");
+  EXPECT_THAT(input_bytes(net, {{"Flatten", {seen({5})}, {seen({5})}, {}},
+                                {"Neg", {seen({5})}, {seen({5})}, {}}}),
+              ElementsAre(20, 0));
 }
 
 // Keys are made in the memory of the last: one with attributes, a tag and a constant, one with

@@ -58,8 +58,9 @@ class CompositionTest : public ::testing::Test {
   }
 
   /// Of a model of one kernel.
-  double evicted_of(const std::string& key, const Selection& selection) {
-    const table::Plan p = plan({{"a", key, 1}});
+  double evicted_of(const std::string& key, const Selection& selection,
+                    std::optional<double> input_bytes = std::nullopt) {
+    const table::Plan p = plan({{"a", key, 1, std::nullopt, input_bytes}});
     return must(predict(small_.table(), selection, p, {})).composition.evicted_bytes;
   }
 
@@ -452,6 +453,47 @@ TEST_F(CompositionTest, WhatAKernelTakesForItselfCountsWhereItIsMeasuredHotAlone
   EXPECT_NEAR(evicted(constant), 0.5 * (kResult - 131072), 1e-3);
   selection.fit->counted = CountedResults::WithWide8Bits;
   EXPECT_NEAR(evicted(made), 0.5 * (kResult - 131072), 1e-3);
+}
+
+TEST_F(CompositionTest, WhatABranchHandsOnIsOfTheKernelsThatWroteIt) {
+  const std::string branch = "If/13{}(bool[])->(f32[1000000])";
+  const std::string kernel = "Neg/13{}(f32[1000000])->(f32[1000000])";
+  for (const std::string& key : {branch, kernel})
+    small_.row(device_, setting_, key, 1e3, test::timing(1e6));
+  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
+  selection.fit.emplace();
+  EXPECT_EQ(evicted_of(branch, selection), 0);
+  EXPECT_GT(evicted_of(kernel, selection), 0);
+}
+
+TEST_F(CompositionTest, WhatAModelIsGivenCountsWhereItsKernelIsMeasuredHotAlone) {
+  const auto conv = [](int filters) {
+    return fmt::format(
+        "Conv/11{{dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}}"
+        "(f32[1,64,64,64],f32c[{0},64,3,3])->(f32[1,{0},64,64])",
+        filters);
+  };
+  const std::string few = conv(8);  // weights, of 18 KiB
+  const std::string many = conv(64);
+  for (const std::string& key : {few, many})
+    small_.row(device_, setting_, key, 1e3, test::timing(1e6));
+  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
+  selection.fit.emplace();
+  constexpr double kImage = 64.0 * 64 * 4;
+  constexpr double kInput = 64 * kImage;
+  // Half of them where nobody knows the caches.
+  EXPECT_NEAR(evicted_of(few, selection, kInput), 0.5 * (8 * kImage + 4 * kInput - 131072), 1e-3);
+  EXPECT_NEAR(evicted_of(few, selection, 0), 0, 1e-3);
+  EXPECT_NEAR(evicted_of(few, selection), 0, 1e-3) << "a plan that says nothing of it";
+  EXPECT_NEAR(evicted_of(many, selection, kInput), 0.5 * (64 * kImage - 131072), 1e-3)
+      << "its cold rows have it";
+  selection.fit->counted = CountedResults::WithScratch;
+  EXPECT_NEAR(evicted_of(few, selection, kInput), 0, 1e-3);
+  // Of a table that says anything.
+  selection.fit->counted = CountedResults::WithInputs;
+  for (const double wrong : {-1.0, std::nan("")})
+    EXPECT_NEAR(evicted_of(few, selection, wrong), 0, 1e-3) << wrong;
+  EXPECT_TRUE(std::isfinite(evicted_of(few, selection, std::numeric_limits<double>::infinity())));
 }
 
 TEST_F(CompositionTest, KernelsOfImpossibleSizeAreNoNumberlessTimes) {

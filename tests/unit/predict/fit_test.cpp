@@ -309,15 +309,14 @@ TEST(CompositionRecord, OneThatCountsOtherBytesOfResultsSaysSo) {
   for (const auto& [format, counted] :
        {std::pair(6, CountedResults::All), std::pair(7, CountedResults::Left),
         std::pair(8, CountedResults::LeftBeyondRow), std::pair(9, CountedResults::WithWide8Bits),
-        std::pair(10, CountedResults::WithScratch)}) {
+        std::pair(10, CountedResults::WithScratch), std::pair(11, CountedResults::WithInputs)}) {
     const CompositionFit fit = must(decode_composition(of_format(format)));
     EXPECT_EQ(fit.counted, counted);
     EXPECT_EQ(fit.moments, (MomentSpread{0.02})) << "what it says of all models";
     EXPECT_THAT(fit.groups, ::testing::SizeIs(1));
     EXPECT_EQ(must(decode_composition(encode(fit))), fit) << "not as one of another meaning";
   }
-  EXPECT_EQ(must(decode_composition(encode(CompositionFit()))).counted,
-            CountedResults::WithScratch);
+  EXPECT_EQ(must(decode_composition(encode(CompositionFit()))).counted, CountedResults::WithInputs);
 }
 
 TEST(CompositionRecord, OneWhoseNumbersOfAHostCannotBeIsRefused) {
@@ -460,7 +459,8 @@ class FitTest : public ::testing::Test {
     plan.identity = identity.empty() ? "plan of " + name : identity;
     plan.weight_bytes = weights;
     const int more = 3 * n % 7;
-    plan.kernels = {{"a", key(100), n}, {"b", key(200), more}};
+    plan.kernels = {{"a", key(100), n, std::nullopt, 0.0},
+                    {"b", key(200), more, std::nullopt, 0.0}};
     must(small_.table().put_plan(plan));
     table::ModelRow row;
     row.name = name;
@@ -1097,6 +1097,29 @@ TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
   put(CountedResults::All);
   plan.activation_bytes = 123456;
   EXPECT_NEAR(predicted(), 700 + 0.5 * 123456 + 3 * 1.5 * kShort, 1e-6);
+}
+
+TEST_F(FitTest, WhatModelsAreGivenCountsOnceAllTheirPlansSayIt) {
+  for (int i = 0; i < 5; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
+  EXPECT_EQ(must(fit()).fit.counted, CountedResults::WithInputs);
+  EXPECT_TRUE(must(fit()).silent_on_inputs.empty());
+  table::Plan plan = must(small_.table().plans()).at(2);
+  plan.kernels[1].input_bytes.reset();  // as an earlier oplat kept it
+  must(small_.table().put_plan(plan));
+  const FitResult old = must(fit());
+  EXPECT_EQ(old.fit.counted, CountedResults::WithScratch);
+  EXPECT_EQ(old.silent_on_inputs, std::vector<std::string>{"net2.onnx"});
+  // As oplat fit keeps it.
+  must(small_.table().put_fit(device_, setting_,
+                              {std::string(kCompositionFormat), 0, encode(old.fit)}));
+  EXPECT_EQ(must(select_rows(small_.table(), {}, ir::Catalogue::own())).fit->counted,
+            CountedResults::WithScratch);
+  // Of a runtime whose plans never say it, none of them is another's.
+  for (table::Plan& one : must(small_.table().plans())) {
+    for (table::PlanKernel& kernel : one.kernels) kernel.input_bytes.reset();
+    must(small_.table().put_plan(one));
+  }
+  EXPECT_TRUE(must(fit()).silent_on_inputs.empty());
 }
 
 TEST_F(FitTest, AFitOfAnotherSettingDoesNotAnswer) {

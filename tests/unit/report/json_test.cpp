@@ -237,20 +237,24 @@ TEST(OtherJson, PlanEstimatesAndTable) {
   table::Plan plan;
   plan.model = "net.onnx";
   plan.identity = "abc";
-  plan.kernels = {{"n1", test::kCopy250, 2}, {"n2", "Cast/13{to=10}(f32[1])->(f16[1])", 1, true}};
+  plan.kernels = {{"n1", test::kCopy250, 2, {}, 4096.0},
+                  {"n2", "Cast/13{to=10}(f32[1])->(f16[1])", 1, true}};
   const json p = json::parse(rendered("json", plan));
   EXPECT_EQ(p["schema"], "oplat.plan/1");
   EXPECT_EQ(p["warnings"], json::array());
   std::ostringstream warned;
   ASSERT_TRUE(render("json", {plan, {}, {"input 'n' was made up as 1"}}, warned));
   EXPECT_EQ(json::parse(warned.str())["warnings"], json::array({"input 'n' was made up as 1"}));
-  EXPECT_EQ(p["kernels"],
-            (json::array(
-                {{{"name", "n1"}, {"key", test::kCopy250}, {"count", 2}, {"by_runtime", nullptr}},
-                 {{"name", "n2"},
-                  {"key", "Cast/13{to=10}(f32[1])->(f16[1])"},
-                  {"count", 1},
-                  {"by_runtime", true}}})));
+  EXPECT_EQ(p["kernels"], (json::array({{{"name", "n1"},
+                                         {"key", test::kCopy250},
+                                         {"count", 2},
+                                         {"by_runtime", nullptr},
+                                         {"input_bytes", 4096.0}},
+                                        {{"name", "n2"},
+                                         {"key", "Cast/13{to=10}(f32[1])->(f16[1])"},
+                                         {"count", 1},
+                                         {"by_runtime", true},
+                                         {"input_bytes", nullptr}}})));
 
   EstimateListing listing;
   listing.kernels = test::sample_prediction().kernels;

@@ -144,6 +144,7 @@ TEST(MessagesTest, PlanRoundTrip) {
       plan.kernels.push_back(
           {any_text(), "Mul/14{}(f32[1,64,56,56],&0)->(&0)", any_integer(1, 99)});
       if (i > 0) plan.kernels.back().inserted_by_runtime = i % 2 == 0;
+      if (i > 1) plan.kernels.back().input_bytes = any_time();
     }
     const auto back = decode_plan(wire(encode(plan)));
     ASSERT_TRUE(back) << back.error().message;
@@ -346,6 +347,8 @@ TEST(MessagesTest, PlansHoldOnlyKeysThatParse) {
   EXPECT_FALSE(plan({{"name", "without a key"}}));
   EXPECT_TRUE(plan({{"key", "Relu/14{}(f32[1])->(f32[1])"}, {"put_in", nullptr}}));
   EXPECT_FALSE(plan({{"key", "Relu/14{}(f32[1])->(f32[1])"}, {"put_in", 1}}));
+  EXPECT_TRUE(plan({{"key", "Relu/14{}(f32[1])->(f32[1])"}, {"input_bytes", nullptr}}));
+  EXPECT_FALSE(plan({{"key", "Relu/14{}(f32[1])->(f32[1])"}, {"input_bytes", -1}}));
   EXPECT_FALSE(decode_plan(Json::object()));
 }
 

@@ -85,10 +85,10 @@ TEST_F(BadFile, AnotherApplication) {
 
 TEST_F(BadFile, NewerSchemaIsRefused) {
   fill();
-  raw(file(), "PRAGMA user_version = 5");
+  raw(file(), "PRAGMA user_version = 6");
   const std::string before = read_bytes(file());
   for (const Mode mode : {Mode::Read, Mode::Write, Mode::Create}) {
-    expect_error(Table::open(file(), mode), Code::Refused, "schema 5 is newer than 4");
+    expect_error(Table::open(file(), mode), Code::Refused, "schema 6 is newer than 5");
   }
   EXPECT_EQ(read_bytes(file()), before);
 }

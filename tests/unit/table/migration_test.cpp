@@ -263,6 +263,60 @@ TEST_F(Schema3Test, IsMigratedForWritingAndKept) {
   EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), std::to_string(kSchemaVersion));
 }
 
+/// A table of schema 4: that of schema 3, with times of single inferences, and flags of kernels.
+class Schema4Test : public TableTest {
+ protected:
+  void SetUp() override {
+    raw(file(), read_bytes(std::filesystem::path(OPLAT_TEST_SOURCE_DIR) / "data" / "schema-4.sql"));
+    ASSERT_EQ(raw_value(file(), "PRAGMA user_version"), "4");
+  }
+
+  /// What is in the dump; of what its plan's kernels are given nothing is known.
+  static void expect_content(const Table& table) {
+    must(read_everything(table));
+    EXPECT_TRUE(must(table.integrity()).empty());
+    const auto models = must(table.model_rows());
+    ASSERT_EQ(models.size(), 1U);
+    ASSERT_TRUE(models[0].row.inferences);
+    EXPECT_EQ(models[0].row.inferences->count, 40);
+    const auto plans = must(table.plans());
+    ASSERT_EQ(plans.size(), 1U);
+    EXPECT_EQ(plans[0].kernels[0].inserted_by_runtime, true);
+    for (const PlanKernel& kernel : plans[0].kernels) EXPECT_EQ(kernel.input_bytes, std::nullopt);
+    EXPECT_EQ(must(table.models_without_inputs(models[0].device, models[0].setting)),
+              std::vector<std::string>{"tiny_cnn.onnx"});
+  }
+};
+
+TEST_F(Schema4Test, IsReadFromACopy) {
+  const std::string before = read_bytes(file());
+  expect_content(must_open(file(), Mode::Read));
+  EXPECT_EQ(read_bytes(file()), before);
+}
+
+TEST_F(Schema4Test, IsMigratedForWritingAndKept) {
+  const std::string before = read_bytes(file());
+  {
+    Table table = must_open(file(), Mode::Write);
+    expect_content(table);
+    const StoredModelRow model = must(table.model_rows()).at(0);
+    Plan plan = must(table.plans()).at(0);
+    for (PlanKernel& kernel : plan.kernels) kernel.input_bytes = 0;
+    plan.kernels[0].input_bytes = 4096.5;
+    must(table.put_plan(plan));
+    EXPECT_EQ(must(table.find_plan(plan.identity))->kernels, plan.kernels);
+    EXPECT_TRUE(must(table.models_without_inputs(model.device, model.setting)).empty());
+    plan.kernels[1].input_bytes.reset();
+    must(table.put_plan(plan));
+    EXPECT_EQ(must(table.models_without_inputs(model.device, model.setting)).size(), 1U);
+    EXPECT_TRUE(must(table.models_without_inputs(model.device, model.setting + 1)).empty());
+    plan.kernels[1].input_bytes = -1;
+    expect_error(table.put_plan(plan), Code::Input, "input_bytes");
+  }
+  EXPECT_EQ(read_bytes(file().string() + ".schema4"), before);
+  EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), std::to_string(kSchemaVersion));
+}
+
 TEST_F(Schema2Test, IsNotMigratedUnderTheHandsOfItsWriter) {
   plant_lease(file(), this_process(), now_ms());
   const std::string before = read_bytes(file());

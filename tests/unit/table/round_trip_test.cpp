@@ -13,10 +13,10 @@ using RoundTrip = TableTest;
 TEST_F(RoundTrip, StampsTheFile) {
   must_open(file(), Mode::Create);
   EXPECT_EQ(raw_value(file(), "PRAGMA application_id"), "1330662484");
-  EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), "4");
+  EXPECT_EQ(raw_value(file(), "PRAGMA user_version"), "5");
   EXPECT_EQ(raw_value(file(), "PRAGMA journal_mode"), "delete");
   EXPECT_EQ(Table::application_id(), 1330662484);
-  EXPECT_EQ(Table::schema_version(), 4);
+  EXPECT_EQ(Table::schema_version(), 5);
   EXPECT_EQ(read_bytes(file()).substr(68, 4), "OPLT");
 }
 
@@ -402,7 +402,10 @@ TEST_F(RoundTrip, PlansKeepOrderNamesAndCounts) {
                   4,
                   1.5e6,
                   2048,
-                  {{"z", kAdd, 1}, {"a", kRelu, 80}, {"a", kAdd, 1}, {"", kAdd, 2}}};
+                  {{"z", kAdd, 1, std::nullopt, 0.0},
+                   {"a", kRelu, 80, false, 602112.5},
+                   {"a", kAdd, 1},
+                   {"", kAdd, 2}}};
   {
     Table table = must_open(file(), Mode::Create);
     must(table.put_plan(
