@@ -32,7 +32,7 @@ import numpy  # noqa: E402
 
 from lib import keys as kernel_keys  # noqa: E402
 from lib import memory_repeats, text  # noqa: E402
-from lib.oplat import Oplat  # noqa: E402
+from lib.oplat import Failed, Oplat  # noqa: E402
 from lib.sections import last_section  # noqa: E402
 from lib.settings import zoo_networks  # noqa: E402
 from lib.store import write_atomically  # noqa: E402
@@ -122,11 +122,13 @@ def export(table, threads, out):
         plan, footprint = db.execute("SELECT id, weight_bytes + activation_bytes FROM plan WHERE identity = ?", (identity,)).fetchone()
         counts, views, results = {}, 0, {}
         for kernel, count, given in db.execute("SELECT kernel, count, input_bytes FROM plan_kernel WHERE plan = ? ORDER BY position", (plan,)):
-            if is_view(keys[kernel]):
+            if given is None:
+                raise Failed(f"{table}: the plan of {name} does not say what it is given, as one of an earlier oplat; profile it again")
+            add_results(results, keys[kernel], count, given)
+            if re.split(r"[/@{(]", keys[kernel])[0] in VIEWS:
                 views += count
             else:
                 counts[kernel] = counts.get(kernel, 0) + count
-                add_results(results, keys[kernel], count, given or 0)
         if any(kernel not in states for kernel in counts):
             continue
         network = zoo[name]
@@ -144,12 +146,13 @@ def recount(oplat):
         if name not in found:
             results = {}
             for kernel in oplat.json("plan", recipes[name].path, "--plan", "rules:onnxruntime")["kernels"]:
-                if not is_view(kernel["key"]):
-                    add_results(results, kernel["key"], kernel["count"], kernel["input_bytes"] or 0)
+                if kernel["input_bytes"] is None:
+                    raise Failed(f"{name}: {kernel['name']} reads an input of unknown size")
+                add_results(results, kernel["key"], kernel["count"], kernel["input_bytes"])
             found[name] = results_text(results)
         return found[name]
 
-    note = f"RESULTS (docs/adr/0094) are of plans of {text.today()}."
+    note = f"RESULTS (docs/adr/0094) are of plans of {text.today()}, by rules for ONNX Runtime on this processor."
     files = {path: [line.split("\t") for line in path.read_text().splitlines()] for path in sorted(FOLDER.glob("*.tsv"))}
     for lines in files.values():
         lines[1] = [lines[1][0].split(" RESULTS ")[0] + f" {note}"]
@@ -210,23 +213,22 @@ class Machine:
         return self.parts_of[curve]
 
 
-def is_view(key):
-    return re.split(r"[/@{(]", key)[0] in VIEWS
-
-
-def add_results(results, key, count, given=0):
+def add_results(results, key, count, given):
     """To `results`, by all bytes that the kernel touches: those of its results beyond what stays near
     a core, elements of 8 bits as if they had 32, and what it takes for itself and what the model is
-    given that it reads (`given`, in bytes) if it has few weights and is measured hot alone
-    (docs/adr/0093, 0094)."""
+    given that it reads (`given`, in bytes, in all executions) if it has few weights and is measured
+    hot alone (docs/adr/0093, 0094). Views move nothing, and what a branch hands on is of the
+    kernels that wrote it."""
     kernel = kernel_keys.parse_key(key)
+    if kernel.is_view or kernel.op == "If":
+        return
     written = sum(tensor.bytes for tensor in kernel.results if tensor is not None)
     own = written + sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None}.values())
     weights = sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None and tensor.constant}.values())
     always_hot = weights < HOT_WEIGHT_BYTES
     scratch = kernel_keys.scratch_of(kernel) if always_hot else 0
     own += scratch
-    counted = UNTOUCHED_COUNTS * (scratch + (given if always_hot else 0)) + sum(tensor.bytes * (4 if tensor.dtype in kernel_keys.EIGHT_BITS else 1) for tensor in kernel.results if tensor is not None)
+    counted = UNTOUCHED_COUNTS * (scratch + (given / count if always_hot else 0)) + sum(tensor.bytes * (4 if tensor.dtype in kernel_keys.EIGHT_BITS else 1) for tensor in kernel.results if tensor is not None)
     if counted > KEPT_RESULT_BYTES:
         results[own] = results.get(own, 0) + count * (counted - KEPT_RESULT_BYTES)
 

@@ -20,15 +20,14 @@ namespace {
 /// interrupted.
 using Fits = std::vector<table::Fit>;
 
-/// Such models were profiled by an earlier oplat.
+/// Of LeaveOneOut::silent_on_inputs().
 void note_silent(const std::vector<std::string>& models, Events& events) {
   if (models.empty()) return;
   const std::size_t more = models.size() - 1;
-  const std::string others = more > 0 ? fmt::format(", with {} more,", more) : "";
-  events.note(
-      fmt::format("what models are given is not counted: the plan of {}{} is of an earlier oplat; "
-                  "oplat profile --model makes it anew",
-                  base::printable(models.front(), 80), others));
+  events.note(fmt::format(
+      "what models are given is not counted: an earlier oplat made the plan of {}{}; profile the "
+      "same models or space again, and their plans are made anew",
+      base::printable(models.front(), 80), more > 0 ? fmt::format(", and {} more", more) : ""));
 }
 
 Status fit_composition(const table::Table& table, const predict::Selection& selection,
@@ -174,6 +173,7 @@ Status try_update(const Session& session, table::Table& table, Events& events) {
   OPLAT_TRY(models, predict::LeaveOneOut::prepare(table, selection, std::move(how)));
   const std::optional<predict::CompositionFit> fit = models.without("");
   if (!fit) return {};
+  note_silent(models.silent_on_inputs(), events);
   const std::string record = predict::encode(*fit);
   OPLAT_CHECK(predict::decode_composition(record));
   if (!fit->scores.empty())

@@ -26,6 +26,8 @@ struct OperatorInfo {
   /// It moves few or none of the bytes of its operands and results, although it is not a view that
   /// costs nothing: its time says nothing about memory.
   bool moves_little = false;
+  /// Its results are those of its bodies' kernels, which wrote them.
+  bool hands_on = false;
   /// Attributes that change nothing about the time and are dropped from keys.
   std::vector<std::string_view> inert = {};
   /// Constant float operands whose value decides shape or algorithm and is therefore printed.

@@ -9,17 +9,13 @@
 #include "ir/parameters.hpp"
 
 namespace oplat::ir {
-namespace {
 
-/// Stored size, elements below a byte packed; std::nullopt if the key does not say.
 std::optional<double> stored_bytes(const TensorEntry& tensor) {
   const auto elements = ops::extent(tensor.shape);
   const auto size = bits(tensor.dtype);
   if (!elements || !size) return std::nullopt;
   return std::ceil(*elements * *size / 8.0);
 }
-
-}  // namespace
 
 Work work(const Key& key, const Catalogue& catalogue) {
   Work work;

@@ -32,4 +32,7 @@ struct Work {
 
 Work work(const Key& key, const Catalogue& catalogue);
 
+/// Of one tensor, elements below a byte packed; std::nullopt if the key does not say.
+std::optional<double> stored_bytes(const TensorEntry& tensor);
+
 }  // namespace oplat::ir

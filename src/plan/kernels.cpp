@@ -346,72 +346,92 @@ void add_leaving_constants(const ir::Graph& graph, std::vector<PlanKernel>& kern
   }
 }
 
-/// Stored; std::nullopt where the number of elements or their size is not known.
-std::optional<double> stored_bytes(const std::optional<ir::Dtype>& dtype, const ir::Shape& shape) {
-  const auto elements = shape.elements();
-  const auto bits = dtype ? ir::bits(*dtype) : std::nullopt;
-  if (!elements || !bits) return std::nullopt;
-  return static_cast<double>(*elements) * *bits / 8;
-}
-
 /// What a graph is given and none of its nodes has read yet, in order of execution.
 class UnreadInputs {
  public:
   explicit UnreadInputs(const ir::Graph& graph) : graph_(&graph) {
+    input_of_.assign(graph.tensors.size(), kNoInput);
     for (const ir::TensorId id : graph.inputs) {
       const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(id)];
-      if (!tensor.constant && !tensor.overridable) unread_.push_back({{id}, {}});
+      if (tensor.constant || tensor.overridable) continue;
+      input_of_[static_cast<std::size_t>(id)] = inputs_.size();
+      inputs_.emplace_back();
     }
+    unread_ = inputs_.size();
   }
 
-  /// Bytes of it that a node reads whose key this is. What a body reads of it is not counted.
-  double take(const Place& place, const ir::Key& key) {
-    if (unread_.empty() || place.graph != graph_) return 0;
+  /// Bytes of it that a node reads whose key this is, which counts as read from then on;
+  /// std::nullopt where its size is not known. What bodies read is not counted.
+  std::optional<double> count_read(const Place& place, const ir::Key& key) {
+    if (unread_ == 0 || place.graph != graph_) return 0;
     const ir::Node& node = *place.node;
     if (is_view(place) && !is_copied_view(place)) {
-      rename(node);
+      add_view(node);
+      return 0;
+    }
+    if (!node.bodies.empty()) {
+      for (const std::vector<ir::TensorId>& ids : {node.inputs, node.captured})
+        for (const ir::TensorId id : ids) end(input(id));
       return 0;
     }
     if (place.info != nullptr && place.info->moves_little) return 0;
-    const bool picks = ir::picks(node.op);
-    double bytes = 0;
+    std::optional<double> bytes = 0;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const auto at = find(node.inputs[i]);
-      if (at == unread_.end()) continue;
-      const double left = at->left_bytes.value_or(stored_bytes(key.operand(i)));
-      const double read = picks ? std::min(left, stored_bytes(key.result(0))) : left;
-      bytes += read;
-      at->left_bytes = left - read;
-      if (!(*at->left_bytes > 0)) unread_.erase(at);
+      Input* const read = input(node.inputs[i]);
+      if (read == nullptr || read->read) continue;
+      const auto part = read_of(*read, key, i);
+      bytes = bytes && part ? std::optional(*bytes + *part) : std::nullopt;
     }
     return bytes;
   }
 
  private:
   struct Input {
-    std::vector<ir::TensorId> names;   // its own, and those of views of it
-    std::optional<double> left_bytes;  // once some of it was read
+    bool read = false;
+    std::optional<double> left_bytes = std::nullopt;  // once some of it was read
   };
+  static constexpr std::size_t kNoInput = static_cast<std::size_t>(-1);
 
-  static double stored_bytes(const ir::TensorEntry* entry) {
-    if (entry == nullptr) return 0;
-    return plan::stored_bytes(entry->dtype, entry->shape).value_or(0);
+  Input* input(ir::TensorId id) {
+    if (id == ir::kNoTensor) return nullptr;
+    const std::size_t at = input_of_[static_cast<std::size_t>(id)];
+    return at == kNoInput ? nullptr : &inputs_[at];
   }
 
-  std::vector<Input>::iterator find(ir::TensorId id) {
-    return std::find_if(unread_.begin(), unread_.end(), [&](const Input& input) {
-      return std::find(input.names.begin(), input.names.end(), id) != input.names.end();
-    });
+  void end(Input* one) {
+    if (one == nullptr || one->read) return;
+    one->read = true;
+    --unread_;
   }
 
-  void rename(const ir::Node& view) {
-    if (view.inputs.empty() || view.outputs.empty() || view.outputs[0] == ir::kNoTensor) return;
-    const auto at = find(view.inputs[0]);
-    if (at != unread_.end()) at->names.push_back(view.outputs[0]);
+  /// What a kernel reads of operand i. One that picks leaves the rest of the first to others.
+  std::optional<double> read_of(Input& one, const ir::Key& key, std::size_t i) {
+    const auto stored = [](const ir::TensorEntry* entry) {
+      return entry == nullptr ? std::nullopt : ir::stored_bytes(*entry);
+    };
+    const auto left = one.left_bytes ? one.left_bytes : stored(key.operand(i));
+    const auto picked = ir::picks(key.op) && i == 0 ? stored(key.result(0)) : std::nullopt;
+    if (!left || !picked || *picked >= *left) {
+      end(&one);
+      return left;
+    }
+    one.left_bytes = *left - *picked;
+    return picked;
+  }
+
+  /// A view of an input is the input.
+  void add_view(const ir::Node& view) {
+    if (view.inputs.empty() || view.outputs.empty() || view.inputs[0] == ir::kNoTensor ||
+        view.outputs[0] == ir::kNoTensor)
+      return;
+    input_of_[static_cast<std::size_t>(view.outputs[0])] =
+        input_of_[static_cast<std::size_t>(view.inputs[0])];
   }
 
   const ir::Graph* graph_;
-  std::vector<Input> unread_;
+  std::vector<std::size_t> input_of_;  // of each tensor, in inputs_
+  std::vector<Input> inputs_;
+  std::size_t unread_ = 0;
 };
 
 /// Of runs, one after another.
@@ -429,7 +449,9 @@ class FootprintSum {
     }
     if (is_view(place) && !is_copied_view(place)) return;
     for (const SeenTensor& output : run.outputs) {
-      sum_.activation_bytes += stored_bytes(output.dtype, output.shape).value_or(0);
+      const auto elements = output.shape.elements();
+      const auto bits = output.dtype ? ir::bits(*output.dtype) : std::nullopt;
+      if (elements && bits) sum_.activation_bytes += static_cast<double>(*elements) * *bits / 8;
     }
   }
   Footprint sum() && {
@@ -458,7 +480,7 @@ class KernelList {
     const auto used = used_.try_emplace(place.graph, *place.graph).first;
     const ir::Key& made = maker_.make(place, run, used->second);
     std::string key = ir::print(made);
-    const double input_bytes = unread_.take(place, made);
+    const std::optional<double> input_bytes = unread_.count_read(place, made);
     if (key.size() > kMaxKeyBytes) {
       return fail(Code::Input,
                   "node '{}' ({}): its key of {} bytes is longer than a table holds ({})",
@@ -471,7 +493,11 @@ class KernelList {
       place.kernels.push_back(kernels_.size());
       kernels_.push_back({place.node->name, std::move(key), 1, std::nullopt, input_bytes});
     } else {
-      ++kernels_[*known].count;
+      PlanKernel& again = kernels_[*known];
+      ++again.count;
+      again.input_bytes = again.input_bytes && input_bytes
+                              ? std::optional(*again.input_bytes + *input_bytes)
+                              : std::nullopt;
     }
     return {};
   }

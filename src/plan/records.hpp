@@ -3,6 +3,7 @@
 /// above.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -48,8 +49,8 @@ struct PlanKernel {
   /// Of a kernel that moves or converts data (ir::Movement): whether the runtime put it in;
   /// std::nullopt if that is not known.
   std::optional<bool> inserted_by_runtime = std::nullopt;
-  /// Of what the model is given, bytes that this kernel is the first to read, in each of its
-  /// executions; std::nullopt if the plan's source does not say.
+  /// Of what the model is given, bytes that this kernel is the first to read in one run of the
+  /// model, over all its executions; std::nullopt if the plan's source does not say.
   std::optional<double> input_bytes = std::nullopt;
   friend bool operator==(const PlanKernel&, const PlanKernel&) = default;
 };
@@ -63,5 +64,15 @@ struct Plan {
   double activation_bytes = 0;      ///< bytes of distinct results of one run
   std::vector<PlanKernel> kernels;  ///< in execution order
 };
+
+/// Whether all kernels of a plan say their input_bytes.
+inline bool says_inputs(const Plan& plan) {
+  return std::all_of(plan.kernels.begin(), plan.kernels.end(),
+                     [](const PlanKernel& kernel) { return kernel.input_bytes.has_value(); });
+}
+/// Whether plans of a runtime (Setting::runtime) do, unless an earlier oplat made them.
+inline bool runtime_says_inputs(std::string_view runtime) {
+  return runtime == "onnxruntime" || runtime == "qnnpack";
+}
 
 }  // namespace oplat::plan

@@ -8,14 +8,15 @@
 
 namespace oplat::predict {
 
-/// What c2 is of, ever more.
+/// What c2 is of. From LeftBeyondRow on, each counts what the one before it does.
 enum class CountedResults {
   All,            ///< all bytes of results (docs/adr/0025)
   Left,           ///< those that caches lose (docs/adr/0088)
   LeftBeyondRow,  ///< those that caches lose in the model and not in the row (docs/adr/0090)
   WithWide8Bits,  ///< the same, elements of 8 bits as if they had 32 (docs/adr/0092)
   WithScratch,    ///< the same, and what kernels take for themselves (docs/adr/0093)
-  WithInputs      ///< the same, and what the model is given (docs/adr/0094)
+  WithInputs      ///< the same, and what the model is given, but not what a branch hands on
+                  ///< (docs/adr/0094)
 };
 
 /// What a model multiplies the coefficients with: one call, executed kernels, bytes of their

@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <set>
 
 #include "base/stats.hpp"
@@ -32,9 +31,9 @@
 #include "estimate/exact.hpp"
 #include "estimate/foreign.hpp"
 #include "estimate/load_spread.hpp"
+#include "plan/records.hpp"
 #include "predict/compose.hpp"
 #include "predict/fit_sums.hpp"
-#include "predict/load.hpp"
 #include "predict/prediction.hpp"
 
 namespace oplat::predict {
@@ -144,6 +143,11 @@ struct FitCandidate {
   }
 };
 
+/// Of a model's own time, relative.
+double half_width_of(const table::Timing& timing) {
+  return 0.5 * (timing.ci_high_ns - timing.ci_low_ns) / timing.median_ns;
+}
+
 KernelSum sum_of(const std::vector<KernelPrediction>& kernels) {
   KernelSum sum;
   for (const KernelPrediction& kernel : kernels) {
@@ -188,6 +192,9 @@ class Fitting {
   Result<FitResult> run();
   Status prepare();
   [[nodiscard]] bool holds_plan(const std::string& identity) const;
+  [[nodiscard]] const std::vector<std::string>& silent_on_inputs() const {
+    return silent_on_inputs_;
+  }
   [[nodiscard]] std::optional<CompositionFit> without_plan(const std::string& identity) const;
   [[nodiscard]] std::optional<CompositionFit> without_relatives(const table::Plan& plan) const;
 
@@ -202,9 +209,12 @@ class Fitting {
 
   /// Of the rows; curves_ then have shares of it.
   Status learn_foreign_rate();
+  /// Of what the fit is made from, at its device and settings.
+  [[nodiscard]] bool is_of_selection(const table::StoredModelRow& row) const;
+  [[nodiscard]] bool calibrates(const table::Timing& timing) const;
   /// Plans of an earlier oplat do not say what models are given; a coefficient of what only some of
   /// them say would be wrong for all.
-  Status choose_counted();
+  Status choose_counted(const std::vector<table::StoredModelRow>& rows);
   Status collect();
   /// Groups by the request, else by the identity of models: what it is to one plan is not known of
   /// the plan in another shape, so that the name of the file and its weights tell (docs/adr/0057).
@@ -254,9 +264,9 @@ class Fitting {
   std::size_t shares_ = 1;  ///< curves_ in a row that differ in foreign_share alone
   double foreign_bytes_per_ns_ = 0;
   CountedResults counted_ = CountedResults::WithInputs;
-  std::vector<std::string> silent_on_inputs_;  ///< FitResult::silent_on_inputs
+  std::vector<std::string> silent_on_inputs_;  ///< LeaveOneOut::silent_on_inputs()
   std::vector<Predictor> predictors_;          ///< one for each place of the curve
-  std::optional<Predictor> unfitted_;  ///< where predictors_ differ from it in what others took
+  std::optional<Predictor> unfitted_;          ///< where predictors_ count more or less than it
   CoefficientPrior prior_;
   std::vector<FitCandidate> models_;
   std::vector<std::pair<std::string, std::string>> excluded_;
@@ -326,19 +336,42 @@ Status Fitting::learn_foreign_rate() {
   return {};
 }
 
-Status Fitting::choose_counted() {
-  OPLAT_TRY(models, load_of_models(table_, selection_));
-  for (const table::SettingId setting : selection_.setting_ids) {
-    OPLAT_TRY(silent, table_.models_without_inputs(selection_.device_id, setting));
-    silent_on_inputs_.insert(silent_on_inputs_.end(), silent.begin(), silent.end());
+bool Fitting::is_of_selection(const table::StoredModelRow& row) const {
+  const auto& ids = selection_.setting_ids;
+  return row.device == selection_.device_id &&
+         std::find(ids.begin(), ids.end(), row.setting) != ids.end();
+}
+
+bool Fitting::calibrates(const table::Timing& timing) const {
+  return timing.blocks >= 2 && half_width_of(timing) <= request_.max_half_width;
+}
+
+Status Fitting::choose_counted(const std::vector<table::StoredModelRow>& rows) {
+  // The same model may have been measured again since, under another build of the runtime.
+  using Model = std::pair<std::string, double>;  // file name, bytes of weights
+  std::set<Model> said, silent;
+  for (const table::StoredModelRow& row : rows) {
+    const auto* timing = std::get_if<table::Timing>(&row.row.outcome);
+    if (!is_of_selection(row) || timing == nullptr || !(timing->median_ns > 0) ||
+        !calibrates(*timing))
+      continue;
+    OPLAT_TRY(plan, table_.find_plan(row.row.plan_identity));
+    if (!plan) continue;
+    (plan::says_inputs(*plan) ? said : silent).emplace(row.row.name, plan->weight_bytes);
   }
-  if (!silent_on_inputs_.empty()) counted_ = CountedResults::WithScratch;
-  // Plans of some runtimes never say it.
-  if (std::ssize(silent_on_inputs_) == models.timings) silent_on_inputs_.clear();
+  std::erase_if(silent, [&](const Model& model) { return said.contains(model); });
+  if (silent.empty()) return {};
+  counted_ = CountedResults::WithScratch;
+  if (!plan::runtime_says_inputs(selection_.setting.runtime)) return {};
+  for (const auto& [name, weights] : silent)
+    if (silent_on_inputs_.empty() || silent_on_inputs_.back() != name)
+      silent_on_inputs_.push_back(name);
   return {};
 }
 
 Status Fitting::collect() {
+  OPLAT_TRY(rows, table_.model_rows());
+  OPLAT_CHECK(choose_counted(rows));
   for (std::size_t c = 0; c < curves_.size(); c += shares_) {
     Selection trial = selection_;
     trial.fit.emplace();
@@ -348,21 +381,16 @@ Status Fitting::collect() {
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(trial), std::nullopt));
     predictors_.push_back(std::move(predictor));
   }
-  if (foreign_bytes_per_ns_ > 0) {
+  if (foreign_bytes_per_ns_ > 0 || counted_ != CompositionFit().counted) {
     Selection unfitted = selection_;
     unfitted.fit.emplace();
     unfitted.fit->curve = start_;
-    unfitted.fit->counted = counted_;
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(unfitted), std::nullopt));
     unfitted_ = std::move(predictor);
   }
-  OPLAT_TRY(rows, table_.model_rows());
   std::optional<double> load_sd;  // read once it is wanted
   for (const table::StoredModelRow& row : rows) {
-    const auto& ids = selection_.setting_ids;
-    if (row.device != selection_.device_id ||
-        std::find(ids.begin(), ids.end(), row.setting) == ids.end())
-      continue;
+    if (!is_of_selection(row)) continue;
     const auto* timing = std::get_if<table::Timing>(&row.row.outcome);
     if (timing == nullptr || !(timing->median_ns > 0)) {
       excluded_.emplace_back(row.row.name, "it could not be measured");
@@ -377,15 +405,16 @@ Status Fitting::collect() {
     candidate.row = row;
     candidate.measured = *timing;
     candidate.plan = std::move(*plan);
-    candidate.half_width = 0.5 * (timing->ci_high_ns - timing->ci_low_ns) / timing->median_ns;
+    candidate.half_width = half_width_of(*timing);
     if (row.row.method.has(table::kUnderLoad)) {
       if (!load_sd) {
-        OPLAT_TRY(sd, estimate::load_sd_of_models(table_, selection_.device_id, ids));
+        OPLAT_TRY(
+            sd, estimate::load_sd_of_models(table_, selection_.device_id, selection_.setting_ids));
         load_sd = sd;
       }
       candidate.load_sd = *load_sd;
     }
-    candidate.calibrates = timing->blocks >= 2 && candidate.half_width <= request_.max_half_width;
+    candidate.calibrates = calibrates(*timing);
     OPLAT_CHECK(add_sums(candidate));
     if (candidate.sums.empty()) continue;
     candidate.plan.kernels = {};  // their sum is all that is asked for
@@ -652,7 +681,6 @@ Status Fitting::prepare() {
   OPLAT_TRY(empty, empty_call(table_, selection_));
   prior_ = prior_of(selection_, empty);
   OPLAT_CHECK(learn_foreign_rate());
-  OPLAT_CHECK(choose_counted());
   return collect();
 }
 
@@ -752,6 +780,10 @@ Result<LeaveOneOut> LeaveOneOut::prepare(const table::Table& table, Selection se
   auto impl = std::make_unique<Impl>(table, std::move(selection), std::move(request));
   OPLAT_CHECK(impl->fitting.prepare());
   return LeaveOneOut(std::move(impl));
+}
+
+const std::vector<std::string>& LeaveOneOut::silent_on_inputs() const {
+  return impl_->fitting.silent_on_inputs();
 }
 
 bool LeaveOneOut::holds(const std::string& plan_identity) const {

@@ -50,8 +50,7 @@ struct FitResult {
   std::vector<LeftOutModel> left_out;  ///< in order of name
   /// Models that cannot take part, with the reason: no plan in the table, kernels without a row.
   std::vector<std::pair<std::string, std::string>> excluded;
-  /// Models whose plans do not say what they read of their inputs, while plans of others do: no
-  /// inputs are counted then.
+  /// As LeaveOneOut::silent_on_inputs().
   std::vector<std::string> silent_on_inputs;
   /// models that calibrate and were measured while other programs kept the machine busy
   std::int64_t under_load = 0;
@@ -88,6 +87,10 @@ class LeaveOneOut {
   /// As FitResult::fit, from all models but the one of this plan and its group (an unknown plan:
   /// all of them); std::nullopt if there is no other.
   [[nodiscard]] std::optional<CompositionFit> without(const std::string& plan_identity) const;
+  /// Models that fits use and whose plans do not say what is read of their inputs, as those of an
+  /// earlier oplat, each once, in order: no inputs are counted then. Empty where plans of the
+  /// runtime never say it.
+  [[nodiscard]] const std::vector<std::string>& silent_on_inputs() const;
   /// The same without any relative of a model that need not be among them: its group by the
   /// request's names, and what has its file name and, to 1 %, its bytes of weights.
   [[nodiscard]] std::optional<CompositionFit> without_relatives(const table::Plan& plan) const;

@@ -290,7 +290,9 @@ struct KeyFacts {
   /// Whether the kernel is only measured hot. Of others, cold rows lose what it takes for itself
   /// and what it is given.
   bool always_hot = false;
+  bool hands_on = false;     ///< see ir::OperatorInfo
   double scratch_bytes = 0;  ///< what it takes for itself; 0 of one that is not always hot
+  double operand_bytes = 0;  ///< that are not constant
   double touched_bytes = 0;  ///< constant operands and results
   double row_bytes = 0;      ///< these and the other operands: what a row touches between two calls
 };
@@ -457,8 +459,8 @@ struct Predictor::Impl {
   void set_bytes(std::string_view key, KeyFacts& facts_of_key) const {
     const auto parsed = ir::parse(key);
     if (!parsed) return;
-    // What a branch hands on is of the kernels that wrote it.
-    if (parsed->domain.empty() && parsed->op == "If") return;
+    const ir::OperatorInfo* info = rows.catalogue->find(parsed->domain, parsed->op);
+    facts_of_key.hands_on = info != nullptr && info->hands_on;
     const ir::Work work = ir::work(*parsed, *rows.catalogue);
     facts_of_key.result_bytes = finite_bytes(work.bytes_out);
     double in_8_bits = 0;
@@ -471,12 +473,13 @@ struct Predictor::Impl {
     facts_of_key.counted_bytes = finite_bytes(work.bytes_out + kWiderBy * in_8_bits);
     facts_of_key.always_hot = work.bytes_weights < table::kMinEvictedWeightBytes;
     if (facts_of_key.always_hot) facts_of_key.scratch_bytes = finite_bytes(work.bytes_scratch);
+    facts_of_key.operand_bytes = finite_bytes(work.bytes_in);
     facts_of_key.touched_bytes = finite_bytes(work.bytes_weights + work.bytes_out);
     facts_of_key.row_bytes = finite_bytes(work.bytes());
   }
 
-  /// Sets what caches lose of one execution (docs/adr/0090), which is given `input_bytes` of the
-  /// model's inputs.
+  /// Sets what caches lose of one execution (docs/adr/0090), of whose operands `input_bytes` are
+  /// the model's inputs.
   void set_evicted(const KeyFacts& facts_of_key, double input_bytes,
                    std::optional<double> reuse_bytes, KernelPrediction& kernel) const {
     const CountedResults counted =
@@ -487,9 +490,13 @@ struct Predictor::Impl {
     }
     const bool wide = counted >= CountedResults::WithWide8Bits;
     const double scratch = counted >= CountedResults::WithScratch ? facts_of_key.scratch_bytes : 0;
-    const bool given = counted >= CountedResults::WithInputs && facts_of_key.always_hot;
+    const bool with_inputs = counted >= CountedResults::WithInputs;
+    if (with_inputs && facts_of_key.hands_on) return;
+    const double given = with_inputs && facts_of_key.always_hot
+                             ? std::min(finite_bytes(input_bytes), facts_of_key.operand_bytes)
+                             : 0;
     const double bytes = (wide ? facts_of_key.counted_bytes : facts_of_key.result_bytes) +
-                         kUntouchedCounts * (scratch + (given ? finite_bytes(input_bytes) : 0));
+                         kUntouchedCounts * (scratch + given);
     const double large = bytes - kKeptResultBytes;
     if (!(large > 0) || !reuse_bytes) return;
     LeftBehind left = kUnknownLeftBehind;
@@ -634,8 +641,9 @@ Result<std::vector<KernelPrediction>> Predictor::Impl::predictions(
     one.count = kernel.count;
     one.inserted_by_runtime = kernel.inserted_by_runtime;
     one.touched_bytes = asked.facts[asked.distinct.of[i]].touched_bytes;
-    set_evicted(asked.facts[asked.distinct.of[i]], kernel.input_bytes.value_or(0), reuse_bytes,
-                one);
+    const double input_bytes = kernel.input_bytes.value_or(0) /
+                               static_cast<double>(std::max<std::int64_t>(kernel.count, 1));
+    set_evicted(asked.facts[asked.distinct.of[i]], input_bytes, reuse_bytes, one);
     const auto& known = answers[asked.distinct.of[i]];
     if (known) {
       one.latency_ns = known->median_ns;

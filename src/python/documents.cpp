@@ -419,7 +419,8 @@ void bind_plan(nb::module_& module) {
       .def_ro("key", &table::PlanKernel::key)
       .def_ro("count", &table::PlanKernel::count, "Executions per run of the model.")
       .def_ro("input_bytes", &table::PlanKernel::input_bytes,
-              "Of the model's inputs, bytes that it is the first to read; None: not known.")
+              "Of the model's inputs, bytes that it is the first to read, in all its executions; "
+              "None: not known.")
       .def_prop_ro(
           "label",
           [](const table::PlanKernel& kernel) {

@@ -158,25 +158,6 @@ Result<std::vector<Plan>> Table::plans() const {
   return all;
 }
 
-Result<std::vector<std::string>> Table::models_without_inputs(DeviceId device,
-                                                              SettingId setting) const {
-  OPLAT_TRY(statement,
-            impl_->database->prepare(
-                "SELECT model_row.id, model_row.name FROM model_row JOIN plan ON plan.identity = "
-                "model_row.plan_identity WHERE device = ?1 AND setting = ?2 AND outcome = 'timing' "
-                "AND EXISTS (SELECT 1 FROM plan_kernel WHERE plan = plan.id AND input_bytes IS "
-                "NULL) ORDER BY model_row.name"));
-  statement.add(device).add(setting);
-  std::vector<std::string> names;
-  while (true) {
-    OPLAT_TRY(line, statement.step());
-    if (!line) return names;
-    Cells cells(statement, "model_row");
-    names.push_back(cells.text(1));
-    OPLAT_CHECK(cells.status());
-  }
-}
-
 Status Table::put_plan(const Plan& plan) {
   OPLAT_CHECK(validate_plan(plan));
   return impl_->write([&]() -> Status {

@@ -164,9 +164,6 @@ class Table {
   /// Reads all rows of the pair.
   Result<Load> load_of_rows(DeviceId device, SettingId setting) const;
   Result<Load> load_of_models(DeviceId device, SettingId setting) const;
-  /// Names of the pair's measured models whose plans do not say what kernels read of their inputs,
-  /// in order.
-  Result<std::vector<std::string>> models_without_inputs(DeviceId device, SettingId setting) const;
   /// Of the pair's rows with blocks of both kinds, in order of id. Reads all blocks of the pair.
   Result<std::vector<BlocksByLoad>> row_blocks_by_load(DeviceId device, SettingId setting) const;
   Result<std::vector<BlocksByLoad>> model_blocks_by_load(DeviceId device, SettingId setting) const;

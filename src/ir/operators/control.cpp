@@ -10,7 +10,8 @@ namespace oplat::ir::ops {
 std::vector<OperatorInfo> control() {
   std::vector<OperatorInfo> list;
   for (const std::string_view op : {"If", "Loop", "Scan"})
-    list.push_back({.domain = "", .op = op, .moves_little = true, .flops = no_flops});
+    list.push_back(
+        {.domain = "", .op = op, .moves_little = true, .hands_on = op == "If", .flops = no_flops});
   return list;
 }
 

@@ -82,7 +82,7 @@ const table::StoredRow* choose_row(const std::vector<table::StoredRow>& rows, bo
   return best;
 }
 
-/// What else a plan says of kernels may be of an earlier oplat.
+/// Earlier versions of oplat say less of a kernel, of which nothing follows for what is executed.
 bool same_kernels(const table::Plan& a, const table::Plan& b) {
   return std::equal(a.kernels.begin(), a.kernels.end(), b.kernels.begin(), b.kernels.end(),
                     [](const table::PlanKernel& one, const table::PlanKernel& other) {
@@ -140,7 +140,8 @@ class ReplayWorker final : public Worker {
             "of one setting",
             name);
       }
-      if (found == nullptr) found = &plan;
+      if (found == nullptr || (!plan::says_inputs(*found) && plan::says_inputs(plan)))
+        found = &plan;
     }
     if (found == nullptr) {
       return fail(Code::Input, "{}: the table holds no plan of it{}", name,

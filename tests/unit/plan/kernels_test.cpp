@@ -387,8 +387,20 @@ TEST(Kernels, OfAnInputThatIsCutEachCutIsRead) {
               ElementsAre(32, 112, 16));
 }
 
+// Indices are read whole, however little they pick.
+TEST(Kernels, OfWhatPicksTheIndicesAreReadWhole) {
+  Net net;
+  net.input("x");
+  net.input("i");
+  net.node("Gather", {"x", "i"}, {"y"}).since = 13;
+  net.output("y");
+  EXPECT_THAT(
+      input_bytes(net, {{"Gather", {seen({10}), seen({4}, ir::Dtype::I64)}, {seen({4})}, {}}}),
+      ElementsAre(16 + 32));
+}
+
 // Of a view without a result, as an untrusted file may have, no name comes.
-TEST(Kernels, AbsentResultsAndOperandsAreNoInputs) {
+TEST(Kernels, MissingResultsAndOperandsAreNoInputs) {
   Net net;
   net.input("x");
   net.node("Flatten", {"x"}, {}).since = 13;
@@ -401,14 +413,30 @@ TEST(Kernels, AbsentResultsAndOperandsAreNoInputs) {
               ElementsAre(0, 0, 20));
 }
 
-// What bodies read of it is not counted; who reads it behind the loop is the first.
-TEST(Kernels, ALoopThatTakesAnInputReadsNothingOfIt) {
+TEST(Kernels, AnInputOfUnknownSizeIsNotOne) {
+  Net net;
+  net.input("x");
+  net.node("Foo", {"x"}, {"y"});
+  net.output("y");
+  SeenTensor unknown = seen({5});
+  unknown.shape.dims[0] = std::nullopt;
+  EXPECT_THAT(input_bytes(net, {{"Foo", {unknown}, {seen({5})}, {}}}),
+              ElementsAre(std::optional<double>()));
+}
+
+// Its body's kernels read it, which is not counted; who reads it behind the loop finds it near.
+TEST(Kernels, WhatALoopTakesIsReadByItsBody) {
   Net net = loop();
+  net.input("z");
   net.node("Neg", {"x"}, {"n"}).since = 13;
-  net.output("n");
+  net.node("Neg", {"outer"}, {"m"}, "captured").since = 13;
+  net.node("Neg", {"z"}, {"k"}, "other").since = 13;
+  for (const char* name : {"n", "m", "k"}) net.output(name);
   EXPECT_THAT(input_bytes(net, {{"Loop", {seen({2})}, {seen({2})}, {}},
-                                {"Neg", {seen({2})}, {seen({2})}, {}}}),
-              ElementsAre(0, 8));
+                                {"Neg", {seen({2})}, {seen({2})}, {}},
+                                {"captured", {seen({5})}, {seen({5})}, {}},
+                                {"other", {seen({3})}, {seen({3})}, {}}}),
+              ElementsAre(0, 0, 0, 12));
 }
 
 TEST(Kernels, WhatANodeIsGivenTwiceIsReadOnce) {

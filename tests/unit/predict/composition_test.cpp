@@ -59,8 +59,8 @@ class CompositionTest : public ::testing::Test {
 
   /// Of a model of one kernel.
   double evicted_of(const std::string& key, const Selection& selection,
-                    std::optional<double> input_bytes = std::nullopt) {
-    const table::Plan p = plan({{"a", key, 1, std::nullopt, input_bytes}});
+                    std::optional<double> input_bytes = std::nullopt, std::int64_t count = 1) {
+    const table::Plan p = plan({{"a", key, count, std::nullopt, input_bytes}});
     return must(predict(small_.table(), selection, p, {})).composition.evicted_bytes;
   }
 
@@ -464,6 +464,9 @@ TEST_F(CompositionTest, WhatABranchHandsOnIsOfTheKernelsThatWroteIt) {
   selection.fit.emplace();
   EXPECT_EQ(evicted_of(branch, selection), 0);
   EXPECT_GT(evicted_of(kernel, selection), 0);
+  // A fit of the time before goes on as it was made.
+  selection.fit->counted = CountedResults::WithScratch;
+  EXPECT_EQ(evicted_of(branch, selection), evicted_of(kernel, selection));
 }
 
 TEST_F(CompositionTest, WhatAModelIsGivenCountsWhereItsKernelIsMeasuredHotAlone) {
@@ -493,7 +496,12 @@ TEST_F(CompositionTest, WhatAModelIsGivenCountsWhereItsKernelIsMeasuredHotAlone)
   selection.fit->counted = CountedResults::WithInputs;
   for (const double wrong : {-1.0, std::nan("")})
     EXPECT_NEAR(evicted_of(few, selection, wrong), 0, 1e-3) << wrong;
-  EXPECT_TRUE(std::isfinite(evicted_of(few, selection, std::numeric_limits<double>::infinity())));
+  const double all = evicted_of(few, selection, kInput);
+  for (const double huge : {1e300, std::numeric_limits<double>::infinity()})
+    EXPECT_EQ(evicted_of(few, selection, huge), all) << "no kernel reads more than its operands";
+  EXPECT_NEAR(evicted_of(few, selection, kInput, 4),
+              4 * 0.5 * (8 * kImage + 4 * kInput / 4 - 131072), 1e-3)
+      << "bytes of all executions";
 }
 
 TEST_F(CompositionTest, KernelsOfImpossibleSizeAreNoNumberlessTimes) {

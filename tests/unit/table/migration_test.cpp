@@ -283,8 +283,6 @@ class Schema4Test : public TableTest {
     ASSERT_EQ(plans.size(), 1U);
     EXPECT_EQ(plans[0].kernels[0].inserted_by_runtime, true);
     for (const PlanKernel& kernel : plans[0].kernels) EXPECT_EQ(kernel.input_bytes, std::nullopt);
-    EXPECT_EQ(must(table.models_without_inputs(models[0].device, models[0].setting)),
-              std::vector<std::string>{"tiny_cnn.onnx"});
   }
 };
 
@@ -299,17 +297,11 @@ TEST_F(Schema4Test, IsMigratedForWritingAndKept) {
   {
     Table table = must_open(file(), Mode::Write);
     expect_content(table);
-    const StoredModelRow model = must(table.model_rows()).at(0);
     Plan plan = must(table.plans()).at(0);
     for (PlanKernel& kernel : plan.kernels) kernel.input_bytes = 0;
     plan.kernels[0].input_bytes = 4096.5;
     must(table.put_plan(plan));
     EXPECT_EQ(must(table.find_plan(plan.identity))->kernels, plan.kernels);
-    EXPECT_TRUE(must(table.models_without_inputs(model.device, model.setting)).empty());
-    plan.kernels[1].input_bytes.reset();
-    must(table.put_plan(plan));
-    EXPECT_EQ(must(table.models_without_inputs(model.device, model.setting)).size(), 1U);
-    EXPECT_TRUE(must(table.models_without_inputs(model.device, model.setting + 1)).empty());
     plan.kernels[1].input_bytes = -1;
     expect_error(table.put_plan(plan), Code::Input, "input_bytes");
   }
