@@ -381,7 +381,7 @@ Status Fitting::collect() {
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(trial), std::nullopt));
     predictors_.push_back(std::move(predictor));
   }
-  if (foreign_bytes_per_ns_ > 0 || counted_ != CompositionFit().counted) {
+  if (foreign_bytes_per_ns_ > 0 || counted_ != CountedResults::WithInputs) {
     Selection unfitted = selection_;
     unfitted.fit.emplace();
     unfitted.fit->curve = start_;

@@ -635,15 +635,16 @@ Result<std::vector<KernelPrediction>> Predictor::Impl::predictions(
   said.reserve(kernels.size());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const table::PlanKernel& kernel = kernels[i];
+    const KeyFacts& facts = asked.facts[asked.distinct.of[i]];
     KernelPrediction& one = said.emplace_back();
     one.name = kernel.name;
     one.key = kernel.key;
     one.count = kernel.count;
     one.inserted_by_runtime = kernel.inserted_by_runtime;
-    one.touched_bytes = asked.facts[asked.distinct.of[i]].touched_bytes;
+    one.touched_bytes = facts.touched_bytes;
     const double input_bytes = kernel.input_bytes.value_or(0) /
                                static_cast<double>(std::max<std::int64_t>(kernel.count, 1));
-    set_evicted(asked.facts[asked.distinct.of[i]], input_bytes, reuse_bytes, one);
+    set_evicted(facts, input_bytes, reuse_bytes, one);
     const auto& known = answers[asked.distinct.of[i]];
     if (known) {
       one.latency_ns = known->median_ns;
@@ -661,12 +662,12 @@ Result<std::vector<KernelPrediction>> Predictor::Impl::predictions(
         if (explain) one.why += ", from rows of which many were measured on a busy machine";
       }
       one.why += failed[asked.distinct.of[i]];
-      if (const auto& caveat = asked.facts[asked.distinct.of[i]].caveat) {
+      if (const auto& caveat = facts.caveat) {
         one.has_caveat = true;
         one.sd_log = std::hypot(one.sd_log.value_or(0), caveat->sd_log);
         if (explain) one.why += "; " + caveat->reason;
       }
-      if (const double sd = asked.facts[asked.distinct.of[i]].value_cost_sd; sd > 0) {
+      if (const double sd = facts.value_cost_sd; sd > 0) {
         one.values_sd_log = sd;
         one.sd_log = std::hypot(one.sd_log.value_or(0), sd);
         if (explain) one.why += "; some values take it longer than others";

@@ -82,7 +82,8 @@ const table::StoredRow* choose_row(const std::vector<table::StoredRow>& rows, bo
   return best;
 }
 
-/// Earlier versions of oplat say less of a kernel, of which nothing follows for what is executed.
+/// Whether both execute the same. Plans of earlier versions say less of a kernel, and nothing else
+/// that differs changes what is executed.
 bool same_kernels(const table::Plan& a, const table::Plan& b) {
   return std::equal(a.kernels.begin(), a.kernels.end(), b.kernels.begin(), b.kernels.end(),
                     [](const table::PlanKernel& one, const table::PlanKernel& other) {
