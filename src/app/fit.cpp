@@ -25,7 +25,8 @@ void note_silent(const std::vector<std::string>& models, Events& events) {
   if (models.empty()) return;
   const std::size_t more = models.size() - 1;
   events.note(fmt::format(
-      "the inputs of models are not counted: the plan of {}{} was made by an earlier oplat; profile "
+      "the inputs of models are not counted: the plan of {}{} was made by an earlier oplat; "
+      "profile "
       "these models again to renew it",
       base::printable(models.front(), 80), more > 0 ? fmt::format(", and {} more", more) : ""));
 }
