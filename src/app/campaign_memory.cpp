@@ -103,9 +103,10 @@ Result<CampaignMemory> memory_before(const Session& session, std::size_t kernels
   }
   memory.facts[table::kStatesFact] = std::string(table::kReportedSizes);
   if (known) {
-    // The points made the levels, and states need no more than those.
+    // Points and waits made what states need: the levels.
     table::MemoryHierarchy levels = *known;
     levels.points.clear();
+    levels.waits.clear();
     memory.facts[table::kStatesFact] = table::encode(levels);
     memory.sizes.memory = std::move(known);
   }

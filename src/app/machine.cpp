@@ -25,8 +25,9 @@ Result<measure::MeasuredMemoryOutcome> measure_memory(runtimes::WorkerClient& wo
                      .what = what,
                      .item = pool});
   };
-  return measure::measure_memory(
-      probe, [&](std::int64_t pool_bytes) { return worker.look_at_memory(pool_bytes); });
+  return measure::measure_memory(probe, [&](const measure::MemoryQuestion& question) {
+    return worker.look_at_memory(question);
+  });
 }
 
 Result<MachineRequest> parse_machine(const MachineTexts& texts) {

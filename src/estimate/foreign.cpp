@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -28,6 +29,10 @@ constexpr double kFresh = 0.05;
 constexpr double kLeastRate = 0.1, kMostRate = 100, kStep = 1.12;
 /// A rate has to leave so much less than none does.
 constexpr double kWorthIt = 0.95;
+/// A pool that has lost no more than this after the longest wait has lost nothing: looks differ.
+constexpr double kNothingLost = 0.05;
+/// Of a load from memory over one without a wait: less says nothing of where a line was.
+constexpr double kLeastRise = 1.2;
 
 struct Ends {
   std::optional<double> hot, cold;  ///< logarithms of times
@@ -86,20 +91,72 @@ double left_by(const std::vector<Between>& kernels, const Ramp& last, double rat
   return sum / weights;
 }
 
-}  // namespace
-
-double foreign_rate(std::span<const Sample> samples, const Ramp& last) {
-  const std::vector<Between> kernels = kernels_between(samples);
-  if (kernels.size() < kMinKernels) return 0;
-  double least = kWorthIt * left_by(kernels, last, 0);
+/// The rate that leaves least; 0 unless one leaves clearly less than none does.
+double best_rate(const std::function<double(double)>& left_by_rate) {
+  double least = kWorthIt * left_by_rate(0);
   double best = 0;
   for (double rate = kLeastRate; rate <= kMostRate; rate *= kStep) {
-    const double left = left_by(kernels, last, rate);
+    const double left = left_by_rate(rate);
     if (left >= least) continue;
     least = left;
     best = rate;
   }
   return best;
+}
+
+/// What of a pool in the last level others had taken after a wait.
+struct AfterWait {
+  double pool_bytes = 0;
+  double wait_ns = 0;
+  double lost = 0;  ///< share, 0 to 1
+};
+
+std::vector<AfterWait> looks_after_waits(const table::MemoryHierarchy& memory) {
+  std::vector<AfterWait> looks;
+  if (memory.levels.empty()) return looks;
+  // Means of loads, while levels are lower quartiles: what all is gone from may cost more.
+  double memory_ns = memory.levels.back().chase_ns;
+  for (const table::MemoryWait& wait : memory.waits) memory_ns = std::max(memory_ns, wait.chase_ns);
+  const table::MemoryWait* at_once = nullptr;  // of the looks that follow
+  for (const table::MemoryWait& wait : memory.waits) {
+    if (wait.wait_ns == 0) at_once = &wait;
+    if (wait.wait_ns == 0 || at_once == nullptr || at_once->pool_bytes != wait.pool_bytes) continue;
+    if (!(memory_ns > kLeastRise * at_once->chase_ns)) continue;
+    const double slower = (wait.chase_ns - at_once->chase_ns) / (memory_ns - at_once->chase_ns);
+    looks.push_back(
+        {static_cast<double>(wait.pool_bytes), wait.wait_ns, std::clamp(slower, 0.0, 1.0)});
+  }
+  return looks;
+}
+
+}  // namespace
+
+double foreign_rate(std::span<const Sample> samples, const Ramp& last) {
+  const std::vector<Between> kernels = kernels_between(samples);
+  if (kernels.size() < kMinKernels) return 0;
+  return best_rate([&](double rate) { return left_by(kernels, last, rate); });
+}
+
+double foreign_rate_by_looks(const table::MemoryHierarchy& memory, const Ramp& last) {
+  const std::vector<AfterWait> looks = looks_after_waits(memory);
+  if (std::none_of(looks.begin(), looks.end(),
+                   [](const AfterWait& look) { return look.lost > kNothingLost; }))
+    return 0;
+  return best_rate([&](double rate) {
+    double left = 0;
+    for (const AfterWait& look : looks) {
+      const double before = lost_among_others(last, look.pool_bytes, 0);
+      const double after = lost_among_others(last, look.pool_bytes, rate * look.wait_ns);
+      left += std::abs(look.lost - (before < 1 ? (after - before) / (1 - before) : 0));
+    }
+    return left;
+  });
+}
+
+double foreign_rate(std::span<const Sample> samples, const table::MemoryHierarchy& memory,
+                    const Ramp& last) {
+  const double by_rows = foreign_rate(samples, last);
+  return by_rows > 0 ? by_rows : foreign_rate_by_looks(memory, last);
 }
 
 double without_loss(double log_ns, double hot_log_ns, double cold_log_ns, double lost) {
@@ -111,7 +168,7 @@ Result<std::vector<Sample>> read_samples_to_learn(const RowSource& rows) {
   OPLAT_TRY(samples, read_samples_in_states(rows));
   OPLAT_TRY(memory, table::find_memory(*rows.table, rows.device));
   if (const auto last = measured_last_level(memory))
-    undo_losses(samples, *last, foreign_rate(samples, *last));
+    undo_losses(samples, *last, foreign_rate(samples, *memory, *last));
   return samples;
 }
 

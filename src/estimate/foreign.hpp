@@ -16,6 +16,7 @@
 #include "estimate/estimator.hpp"
 #include "estimate/exact.hpp"
 #include "estimate/reuse.hpp"
+#include "table/memory_hierarchy.hpp"
 
 namespace oplat::estimate {
 
@@ -26,6 +27,14 @@ inline constexpr double kMostLost = 0.7;
 /// where they do between hot and cold, in the mean magnitude of what is left. 0 where they are few
 /// or time makes no difference. `samples`: as read_samples_in_states() has them.
 double foreign_rate(std::span<const Sample> samples, const Ramp& last);
+
+/// The same by looks at memory after waits (docs/adr/0095): the one with which as much of a pool is
+/// gone after a wait as its loads say. 0 where nobody looked, or what is gone is noise.
+double foreign_rate_by_looks(const table::MemoryHierarchy& memory, const Ramp& last);
+
+/// By rows where they tell, since they are of the whole time of measuring, else by looks.
+double foreign_rate(std::span<const Sample> samples, const table::MemoryHierarchy& memory,
+                    const Ramp& last);
 
 /// A row of the last level, of which others took the share `lost` (at most kMostLost), as if they
 /// had not: by the kernel's own hot and cold rows, neither below the hot one nor above itself.

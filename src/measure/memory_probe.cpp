@@ -8,9 +8,14 @@
 /// The first pool lies inside the core's own cache, and the last one far outside any cache. The
 /// reported sizes only say where that is. Where the curve rises, pools of half the distance are
 /// added after some passes, since a capacity is only as sure as the distance of its pools.
+///
+/// Then a pool that the last level holds is left alone for a while, again and again: what others
+/// bring in meanwhile shows in what its loads cost (docs/adr/0095). Others come and go, and a model
+/// meets them on average, so that these costs are means.
 #include "measure/memory_probe.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <map>
@@ -44,6 +49,17 @@ constexpr std::int64_t kPassesBeforeFiner = 3;
 /// are does not change otherwise.
 constexpr std::int64_t kPassesOfPlacement = 8;
 constexpr double kQuartile = 0.25;
+/// Of the time, for waits, where there is a last level.
+constexpr double kShareOfWaits = 0.15;
+constexpr std::int64_t kMaxWaitPasses = 16;
+/// Fewer say little of a mean.
+constexpr std::int64_t kMinWaitPasses = 4;
+/// A use of a weight lies so far back in models of up to some ten ms; later ones have lost what
+/// there was.
+constexpr std::array<std::int64_t, 8> kWaitsNs = {0,         500'000,   1'000'000,  2'000'000,
+                                                  4'000'000, 8'000'000, 16'000'000, 32'000'000};
+/// The pool of waits is out of the core's own cache and within the last level by this factor.
+constexpr double kWellInside = 1.2;
 
 /// Costs of one pool, one of each look.
 struct Looks {
@@ -67,14 +83,21 @@ class MemoryProbe {
 
  private:
   [[nodiscard]] double now() const { return request_.seconds ? request_.seconds() : steady_now(); }
-  [[nodiscard]] bool time_over() const { return now() - started_ >= request_.max_seconds; }
+  /// Whether pools have had their time, or with 1 all of it is over.
+  [[nodiscard]] bool time_over(double share = 1 - kShareOfWaits) const {
+    return now() - started_ >= share * request_.max_seconds;
+  }
   /// The first pools, and how large the last one should be.
   void choose_pools(std::int64_t max_pool_bytes);
   /// nothing: go on.
   Result<std::optional<MeasuredMemoryOutcome>> pass();
   Result<std::optional<MeasuredMemoryOutcome>> look_at(std::int64_t pool_bytes);
   void add_pools();
+  /// Puts waits into the hierarchy, if it has a last level that holds a pool and the worker knows
+  /// them. Nothing about them ends the measurement but a lost worker or an interruption.
+  Status look_after_waits();
   void tell(std::int64_t pool_bytes, std::size_t done_in_pass) const;
+  void tell_share(double share, std::int64_t pool_bytes) const;
   [[nodiscard]] table::MemoryHierarchy levels() const;
 
   const MemoryProbeRequest& request_;
@@ -112,22 +135,27 @@ table::MemoryHierarchy MemoryProbe::levels() const {
 
 void MemoryProbe::tell(std::int64_t pool_bytes, std::size_t done_in_pass) const {
   if (!request_.progress) return;
-  const double seconds = now() - started_;
-  const double by_time = request_.max_seconds > 0 ? seconds / request_.max_seconds : 1;
   const double by_passes =
       (static_cast<double>(result_.passes) +
        static_cast<double>(done_in_pass) / static_cast<double>(pools_.size())) /
       static_cast<double>(kMaxPasses);
-  MemoryProgress progress{std::clamp(std::max(by_time, by_passes), 0.0, 1.0), pool_bytes};
+  tell_share((1 - kShareOfWaits) * by_passes, pool_bytes);
+}
+
+void MemoryProbe::tell_share(double share, std::int64_t pool_bytes) const {
+  if (!request_.progress) return;
+  const double seconds = now() - started_;
+  const double by_time = request_.max_seconds > 0 ? seconds / request_.max_seconds : 1;
+  MemoryProgress progress{std::clamp(std::max(by_time, share), 0.0, 1.0), pool_bytes};
   // The first pass, in which memory is allocated, says little of the others.
   if (result_.passes > 0)
     progress.left_s =
-        std::max(0.0, std::min(request_.max_seconds - seconds, seconds / by_passes - seconds));
+        std::max(0.0, std::min(request_.max_seconds - seconds, seconds / share - seconds));
   request_.progress(progress);
 }
 
 Result<std::optional<MeasuredMemoryOutcome>> MemoryProbe::look_at(std::int64_t pool_bytes) {
-  OPLAT_TRY(outcome, look_(pool_bytes));
+  OPLAT_TRY(outcome, look_({pool_bytes}));
   if (auto* unsupported = std::get_if<table::Unsupported>(&outcome))
     return std::optional<MeasuredMemoryOutcome>(std::move(*unsupported));
   auto* answer = std::get_if<MemoryAnswer>(&outcome);
@@ -192,8 +220,43 @@ void MemoryProbe::add_pools() {
   }
 }
 
+/// A pool that lies in the last level and not in the core's own cache; nothing: there is no room.
+std::optional<std::int64_t> pool_of_waits(const table::MemoryHierarchy& found) {
+  if (!found.has_last_level() || !found.last) return std::nullopt;
+  // The ramp out of the own cache may end anywhere beyond: the last of it is flat.
+  const double low = table::kOwnCachesThatLoseWeights * *found.levels.front().capacity_bytes;
+  const double high = std::min(found.last->middle.lo_bytes, found.last->chase.lo_bytes);
+  if (!(high >= kWellInside * kWellInside * low)) return std::nullopt;
+  return whole_pages(std::sqrt(low * high));
+}
+
+Status MemoryProbe::look_after_waits() {
+  const auto pool = pool_of_waits(result_.hierarchy);
+  if (!pool) return {};
+  std::array<double, kWaitsNs.size()> sums{};
+  std::int64_t passes = 0;
+  for (; passes < kMaxWaitPasses && !time_over(1); ++passes) {
+    for (std::size_t i = 0; i < kWaitsNs.size(); ++i) {
+      if (request_.stop_asked && request_.stop_asked())
+        return fail(Code::Interrupted, "interrupted while memory was measured");
+      const std::size_t at = passes % 2 == 0 ? i : kWaitsNs.size() - 1 - i;
+      OPLAT_TRY(outcome, look_({*pool, kWaitsNs[at]}));
+      const auto* answer = std::get_if<MemoryAnswer>(&outcome);
+      if (answer == nullptr || !answer->waited_chase_ns) return {};
+      sums[at] += *answer->waited_chase_ns;
+    }
+    tell_share(1 - kShareOfWaits + kShareOfWaits * static_cast<double>(passes + 1) / kMaxWaitPasses,
+               *pool);
+  }
+  if (passes < kMinWaitPasses) return {};
+  for (std::size_t i = 0; i < kWaitsNs.size(); ++i)
+    result_.hierarchy.waits.push_back(
+        {*pool, static_cast<double>(kWaitsNs[i]), sums[i] / static_cast<double>(passes)});
+  return {};
+}
+
 Result<MeasuredMemoryOutcome> MemoryProbe::run() {
-  OPLAT_TRY(first, look_(0));
+  OPLAT_TRY(first, look_({0}));
   if (auto* unsupported = std::get_if<table::Unsupported>(&first))
     return MeasuredMemoryOutcome(std::move(*unsupported));
   if (auto* failed = std::get_if<table::Failed>(&first))
@@ -209,9 +272,10 @@ Result<MeasuredMemoryOutcome> MemoryProbe::run() {
     if (ended) return std::move(*ended);
     if (result_.passes == kPassesBeforeFiner) add_pools();
     if (result_.passes % kPassesOfPlacement == 0 && result_.passes < kMaxPasses)
-      OPLAT_CHECK(look_(0).map([](const MemoryOutcome&) {}));
+      OPLAT_CHECK(look_({0}).map([](const MemoryOutcome&) {}));
   }
   result_.hierarchy = levels();
+  OPLAT_CHECK(look_after_waits());
   result_.seconds = now() - started_;
   return MeasuredMemoryOutcome(std::move(result_));
 }

@@ -40,7 +40,8 @@ struct MeasuredMemory {
 using MeasuredMemoryOutcome = std::variant<MeasuredMemory, table::Unsupported, table::Failed>;
 
 /// Passes over pools from half the core's own cache to four times the last level, alternately up
-/// and down, until the time is over. Code::Interrupted where `stop_asked` says so.
+/// and down, until most of the time is over; then, where there is a last level, passes over waits
+/// of up to 32 ms (table::MemoryWait). Code::Interrupted where `stop_asked` says so.
 Result<MeasuredMemoryOutcome> measure_memory(const MemoryProbeRequest& request,
                                              const MemoryLooker& look);
 

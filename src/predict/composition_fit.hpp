@@ -14,6 +14,7 @@
 #include "estimate/reuse.hpp"
 #include "predict/coefficients.hpp"
 #include "predict/moments.hpp"
+#include "predict/others.hpp"
 #include "predict/spread.hpp"
 
 namespace oplat::predict {
@@ -39,10 +40,8 @@ struct CompositionFit {
   double foreign_bytes_per_ns = 0;
   double foreign_share = 0;
   double foreign_share_sd = 0;  ///< standard deviation of what is known of the share
-  /// Into a model that takes so long.
-  [[nodiscard]] estimate::ForeignBytes foreign_bytes(double ns) const {
-    return {foreign_share * foreign_bytes_per_ns * ns,
-            foreign_share_sd * foreign_bytes_per_ns * ns};
+  [[nodiscard]] TrafficOfOthers others() const {
+    return {foreign_bytes_per_ns, foreign_share, foreign_share_sd};
   }
   double sd_log = kCompositionSd;
   /// How far apart blocks of one model are: who times a model meets the machine of one moment

@@ -76,11 +76,6 @@ struct Curve {
   double foreign_share = 0;  ///< CompositionFit::foreign_share
 };
 
-/// Shares of what others bring in that models may feel, and how likely each is before models were
-/// timed, the start first. Few small networks hardly tell two of them apart (docs/adr/0091).
-constexpr std::array<std::pair<double, double>, 4> kForeignShares = {
-    {{0.5, 0.5}, {0, 0.1}, {0.25, 0.2}, {1, 0.2}}};
-
 /// The ramp so many standard deviations from the start, towards the earliest or the latest; how
 /// the curve goes on beyond it stays as it was measured.
 estimate::Ramp ramp_at(const estimate::ReuseCurve& start, double place) {
@@ -131,7 +126,7 @@ struct FitCandidate {
   std::size_t fold = 0;    ///< of its group; groups of one fold are left out together
   bool calibrates = true;
   std::vector<KernelSum> sums;
-  SumParts unfitted;  ///< as without a fit, which knows nothing of others
+  SumParts unfitted;  ///< as without a fit, which knows of others by looks alone
   double half_width = 0;
   double load_sd = 0;  ///< of its time, since it was measured on a busy machine; 0: it was not
   /// What the model touches is the same under every curve.
@@ -315,7 +310,9 @@ Status Fitting::add_sums(FitCandidate& candidate) {
   }
   candidate.unfitted = sums.front().parts;
   if (unfitted_) {
-    OPLAT_TRY(sum, sum_with(*unfitted_, candidate, 0));
+    const double rate = traffic_before_fit(selection_.memory).during(1).mean;
+    OPLAT_TRY(ns, unfitted_->ns_of(candidate.plan.kernels, reuse, MissingPolicy::Error, rate));
+    OPLAT_TRY(sum, sum_with(*unfitted_, candidate, rate * ns));
     if (!sum) return {};
     candidate.unfitted = sum->parts;
   }
@@ -329,7 +326,7 @@ Status Fitting::learn_foreign_rate() {
   const estimate::RowSource rows{&table_, selection_.device_id, selection_.setting_ids, start_,
                                  selection_.catalogue};
   OPLAT_TRY(samples, estimate::read_samples_in_states(rows));
-  foreign_bytes_per_ns_ = estimate::foreign_rate(samples, *last);
+  foreign_bytes_per_ns_ = estimate::foreign_rate(samples, *selection_.memory, *last);
   if (!(foreign_bytes_per_ns_ > 0)) return {};
   curves_ = with_foreign_shares(curves_);
   shares_ = kForeignShares.size();
@@ -383,8 +380,7 @@ Status Fitting::collect() {
   }
   if (foreign_bytes_per_ns_ > 0 || counted_ != CountedResults::WithInputs) {
     Selection unfitted = selection_;
-    unfitted.fit.emplace();
-    unfitted.fit->curve = start_;
+    unfitted.fit.reset();
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(unfitted), std::nullopt));
     unfitted_ = std::move(predictor);
   }

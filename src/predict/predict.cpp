@@ -314,6 +314,7 @@ struct Predictor::Impl {
   const table::Table* table = nullptr;
   Selection selection;
   estimate::RowSource rows;
+  TrafficOfOthers others;
   std::optional<estimate::Profile> profile;
   estimate::Chain chain;
   mutable std::optional<estimate::Chain> with_roofline;  ///< once asked for
@@ -555,9 +556,10 @@ Result<Predictor> Predictor::create(const table::Table& table, Selection selecti
       chosen.fit ? chosen.fit->curve : estimate::default_curve(chosen.device, chosen.memory);
   impl->rows =
       estimate::RowSource{&table, chosen.device_id, chosen.setting_ids, curve, chosen.catalogue};
-  if (chosen.fit && chosen.fit->foreign_bytes_per_ns > 0) {
+  impl->others = chosen.fit ? chosen.fit->others() : traffic_before_fit(chosen.memory);
+  if (impl->others.bytes_per_ns > 0) {
     if (const auto last = estimate::measured_last_level(chosen.memory))
-      impl->rows.foreign = {chosen.fit->foreign_bytes_per_ns, *last};
+      impl->rows.foreign = {impl->others.bytes_per_ns, *last};
   }
   OPLAT_TRY(chain, estimate::make_chain(impl->rows, {.profile = profile}));
   impl->chain = std::move(chain);
@@ -635,16 +637,16 @@ Result<std::vector<KernelPrediction>> Predictor::Impl::predictions(
   said.reserve(kernels.size());
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const table::PlanKernel& kernel = kernels[i];
-    const KeyFacts& facts = asked.facts[asked.distinct.of[i]];
+    const KeyFacts& said_by_key = asked.facts[asked.distinct.of[i]];
     KernelPrediction& one = said.emplace_back();
     one.name = kernel.name;
     one.key = kernel.key;
     one.count = kernel.count;
     one.inserted_by_runtime = kernel.inserted_by_runtime;
-    one.touched_bytes = facts.touched_bytes;
+    one.touched_bytes = said_by_key.touched_bytes;
     const double input_bytes = kernel.input_bytes.value_or(0) /
                                static_cast<double>(std::max<std::int64_t>(kernel.count, 1));
-    set_evicted(facts, input_bytes, reuse_bytes, one);
+    set_evicted(said_by_key, input_bytes, reuse_bytes, one);
     const auto& known = answers[asked.distinct.of[i]];
     if (known) {
       one.latency_ns = known->median_ns;
@@ -662,12 +664,12 @@ Result<std::vector<KernelPrediction>> Predictor::Impl::predictions(
         if (explain) one.why += ", from rows of which many were measured on a busy machine";
       }
       one.why += failed[asked.distinct.of[i]];
-      if (const auto& caveat = facts.caveat) {
+      if (const auto& caveat = said_by_key.caveat) {
         one.has_caveat = true;
         one.sd_log = std::hypot(one.sd_log.value_or(0), caveat->sd_log);
         if (explain) one.why += "; " + caveat->reason;
       }
-      if (const double sd = facts.value_cost_sd; sd > 0) {
+      if (const double sd = said_by_key.value_cost_sd; sd > 0) {
         one.values_sd_log = sd;
         one.sd_log = std::hypot(one.sd_log.value_or(0), sd);
         if (explain) one.why += "; some values take it longer than others";
@@ -713,12 +715,10 @@ Result<double> ns_among_others(double bytes_per_ns,
 
 Result<estimate::ForeignBytes> Predictor::foreign_bytes_while(
     const std::function<Result<double>(double)>& ns_among) const {
-  if (!impl_->selection.fit) return estimate::ForeignBytes();
-  const CompositionFit& fit = *impl_->selection.fit;
-  const estimate::ForeignBytes in_a_ns = fit.foreign_bytes(1);
+  const estimate::ForeignBytes in_a_ns = impl_->others.during(1);
   if (!(in_a_ns.mean > 0 || in_a_ns.sd > 0)) return estimate::ForeignBytes();
   OPLAT_TRY(ns, ns_among_others(in_a_ns.mean, ns_among));
-  return fit.foreign_bytes(ns);
+  return impl_->others.during(ns);
 }
 
 Result<double> Predictor::ns_of(const std::vector<table::PlanKernel>& kernels, double reuse_bytes,

@@ -216,7 +216,8 @@ class Predictor {
                                                  std::optional<double> reuse_bytes,
                                                  MissingPolicy missing, bool explain = true,
                                                  const estimate::ForeignBytes& foreign = {}) const;
-  /// What others bring into the last level while something runs; 0 without a fit that says so.
+  /// What others bring into the last level while something runs; 0 where nobody knows: no fit says
+  /// so, and without one nobody looked.
   /// `ns_among`: how long it takes where they bring in so many bytes.
   [[nodiscard]] Result<estimate::ForeignBytes> foreign_bytes_while(
       const std::function<Result<double>(double)>& ns_among) const;

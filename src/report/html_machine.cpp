@@ -140,6 +140,8 @@ void write_page(const MachineReport& machine, std::ostream& out) {
   if (!machine.memory || machine.memory->hierarchy.points.empty()) return;
   print_heading(out, "Time of a cache line by bytes read since its last use");
   print_plot(machine.memory->hierarchy, out);
+  if (const std::string others = others_text(machine.memory->hierarchy); !others.empty())
+    out << "<p>" << html_text(others) << "</p>\n";
 }
 
 }  // namespace oplat::report

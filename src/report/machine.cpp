@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "estimate/foreign.hpp"
 #include "report/csv.hpp"
 #include "report/documents.hpp"
 #include "report/json_documents.hpp"
@@ -45,6 +46,13 @@ Json level_json(const NamedLevel& level) {
   return json;
 }
 
+/// What others bring into the last level, 1e9 bytes a second; nothing: nobody looked.
+std::optional<double> others_gb_per_s(const table::MemoryHierarchy& found) {
+  const auto last = estimate::measured_last_level(found);
+  if (!last || found.waits.empty()) return std::nullopt;
+  return estimate::foreign_rate_by_looks(found, *last);
+}
+
 Json memory_json(const measure::MeasuredMemory& memory) {
   const table::MemoryHierarchy& found = memory.hierarchy;
   Json points = Json::array();
@@ -61,11 +69,17 @@ Json memory_json(const measure::MeasuredMemory& memory) {
             {"reads", ramp_json(found.last->stream)},
             {"middle", ramp_json(found.last->middle)},
             {"disturbed", ramp_json(found.last->disturbed)}};
+  Json waits = Json::array();
+  for (const table::MemoryWait& wait : found.waits)
+    waits.push_back(
+        {{"pool_bytes", wait.pool_bytes}, {"wait_ns", wait.wait_ns}, {"load_ns", wait.chase_ns}});
   return {{"has_last_level", found.has_last_level()},
           {"own", ramp_json(found.own)},
           {"last", std::move(last)},
           {"scrub_bytes", whole_number(found.scrub_bytes)},
           {"points", std::move(points)},
+          {"waits", std::move(waits)},
+          {"others_gb_per_s", number(others_gb_per_s(found))},
           {"passes", memory.passes},
           {"seconds", memory.seconds},
           {"wanted_pool_bytes", memory.wanted_pool_bytes},
@@ -87,6 +101,19 @@ const table::MemoryPoint* shared_pool(const table::MemoryHierarchy& found) {
 }
 
 }  // namespace
+
+std::string others_text(const table::MemoryHierarchy& found) {
+  const auto rate = others_gb_per_s(found);
+  if (!rate) return "";
+  const table::MemoryWait& at_once = found.waits.front();
+  const table::MemoryWait& longest = found.waits.back();
+  return fmt::format(
+      "others bring {} into the last level: a load from {} takes {:.3g} ns at once and {:.3g} ns "
+      "after {}",
+      *rate > 0 ? fmt::format("{:.2g} GB/s", *rate) : "next to nothing",
+      base::bytes_text(static_cast<double>(at_once.pool_bytes)), at_once.chase_ns, longest.chase_ns,
+      base::duration_text(longest.wait_ns));
+}
 
 std::vector<NamedLevel> named_levels(const MachineReport& machine) {
   const auto reported = [](std::int64_t bytes) {
@@ -163,6 +190,7 @@ void print_document(const MachineReport& machine, std::ostream& out) {
       if (found.last->disturbed)
         out << fmt::format("in disturbed moments: {}\n", ramp_text(*found.last->disturbed));
     }
+    if (const std::string others = others_text(found); !others.empty()) out << others << "\n";
     if (found.scrub_bytes)
       out << fmt::format("reading {} empties every cache\n",
                          base::bytes_text(static_cast<double>(*found.scrub_bytes)));

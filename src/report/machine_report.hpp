@@ -30,6 +30,10 @@ struct NamedLevel {
 /// found is left out.
 std::vector<NamedLevel> named_levels(const MachineReport& machine);
 
+/// What others bring into the last level, for people: "others bring 3.6 GB/s into the last level:
+/// ..."; empty: nobody looked, or there is no such level.
+std::string others_text(const table::MemoryHierarchy& found);
+
 /// What is assumed in place of what could not be measured, for people; empty: nothing.
 std::vector<std::string> assumptions(const MachineReport& machine);
 

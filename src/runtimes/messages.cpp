@@ -21,6 +21,7 @@ using measure::Handle;
 using measure::MemoryAnswer;
 using measure::MemoryLook;
 using measure::MemoryOutcome;
+using measure::MemoryQuestion;
 using measure::Opened;
 using measure::OpenOutcome;
 using measure::OpenRequest;
@@ -38,6 +39,7 @@ constexpr std::size_t kMaxHandles = 4096;
 constexpr std::size_t kMaxKernels = 1'000'000;
 constexpr std::size_t kMaxReason = 65'536;
 constexpr std::int64_t kMinPoolBytes = 65'536;
+constexpr std::int64_t kMaxWaitNs = 1'000'000'000;
 
 constexpr std::array<std::pair<Topology, std::string_view>, 4> kTopologies{
     {{Topology::Auto, "auto"},
@@ -531,15 +533,24 @@ Result<BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles)
   return finish(inner, BlockOutcome(std::move(samples)));
 }
 
-Json encode(const MemoryRequest& request) { return {{"pool_bytes", request.pool_bytes}}; }
+Json encode(const MemoryQuestion& question) {
+  Json json = {{"pool_bytes", question.pool_bytes}};
+  if (question.wait_ns) json["wait_ns"] = *question.wait_ns;
+  return json;
+}
 
-Result<MemoryRequest> decode_memory_request(const Json& json) {
-  MemoryRequest request;
+Result<MemoryQuestion> decode_memory_question(const Json& json) {
+  MemoryQuestion question;
   Fields fields(json, "memory");
-  fields.integer("pool_bytes", request.pool_bytes, Need::Required, 0, kMaxBytes);
-  if (request.pool_bytes > 0 && request.pool_bytes < kMinPoolBytes)
+  fields.integer("pool_bytes", question.pool_bytes, Need::Required, 0, kMaxBytes);
+  if (question.pool_bytes > 0 && question.pool_bytes < kMinPoolBytes)
     fields.complain("pool_bytes", fmt::format("expected 0, or at least {}", kMinPoolBytes));
-  return finish(fields, request);
+  if (fields.find("wait_ns", Need::Optional) != nullptr) {
+    std::int64_t wait_ns = 0;
+    fields.integer("wait_ns", wait_ns, Need::Required, 0, kMaxWaitNs);
+    question.wait_ns = wait_ns;
+  }
+  return finish(fields, question);
 }
 
 Json encode(const MemoryOutcome& outcome) {
@@ -551,7 +562,9 @@ Json encode(const MemoryOutcome& outcome) {
   Json look = nullptr;
   if (answer.look)
     look = {{"stream_ns", answer.look->stream_ns}, {"chase_ns", answer.look->chase_ns}};
-  return {{"max_pool_bytes", answer.max_pool_bytes}, {"look", std::move(look)}};
+  Json json = {{"max_pool_bytes", answer.max_pool_bytes}, {"look", std::move(look)}};
+  if (answer.waited_chase_ns) json["waited"] = {{"chase_ns", *answer.waited_chase_ns}};
+  return json;
 }
 
 Result<MemoryOutcome> decode_memory_outcome(const Json& json, std::int64_t pool_bytes) {
@@ -571,6 +584,14 @@ Result<MemoryOutcome> decode_memory_outcome(const Json& json, std::int64_t pool_
       inner.complain("", "holds a time of 0");
     if (inner.error()) return fail(*inner.error());
     answer.look = look;
+  }
+  if (const Json* found = fields.find("waited", Need::Optional)) {
+    Fields inner(*found, "waited");
+    double chase_ns = 0;
+    inner.number("chase_ns", chase_ns, Need::Required);
+    if (!inner.error() && !(chase_ns > 0)) inner.complain("chase_ns", "expected more than 0");
+    if (inner.error()) return fail(*inner.error());
+    answer.waited_chase_ns = chase_ns;
   }
   return finish(fields, MemoryOutcome(answer));
 }

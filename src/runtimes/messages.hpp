@@ -35,7 +35,7 @@ Json encode(const measure::OpenRequest& request);
 Json encode(const measure::OpenOutcome& outcome);
 Json encode(const measure::BlockRequest& request);
 Json encode(const measure::BlockOutcome& outcome);
-Json encode(const MemoryRequest& request);
+Json encode(const measure::MemoryQuestion& question);
 Json encode(const measure::MemoryOutcome& outcome);
 
 Result<Hello> decode_hello(const Json& json);
@@ -51,8 +51,8 @@ Result<measure::BlockRequest> decode_block_request(const Json& json);
 /// `handles`: length of the request's list, which the answer must have too.
 Result<measure::BlockOutcome> decode_block_outcome(const Json& json, std::size_t handles);
 
-Result<MemoryRequest> decode_memory_request(const Json& json);
-/// The answer to a request for a pool of `pool_bytes`.
+Result<measure::MemoryQuestion> decode_memory_question(const Json& json);
+/// The answer to a question about a pool of `pool_bytes`.
 Result<measure::MemoryOutcome> decode_memory_outcome(const Json& json, std::int64_t pool_bytes);
 
 /// {"handle": n}, the parameters of `close`.

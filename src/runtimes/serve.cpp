@@ -75,7 +75,7 @@ Answer dispatch(Worker& worker, const Request& request) {
     return answer(decode_block_request(params),
                   [&](const auto& r) { return run_block(worker, r); });
   if (method == "memory")
-    return answer(decode_memory_request(params), [&](const MemoryRequest& r) {
+    return answer(decode_memory_question(params), [&](const measure::MemoryQuestion& r) {
       return Result<measure::MemoryOutcome>(look_at_memory(worker, r));
     });
   if (method == "put") {

@@ -482,10 +482,10 @@ Result<measure::BlockOutcome> WorkerClient::block(const measure::BlockRequest& r
   return outcome;
 }
 
-Result<measure::MemoryOutcome> WorkerClient::look_at_memory(std::int64_t pool_bytes) {
+Result<measure::MemoryOutcome> WorkerClient::look_at_memory(
+    const measure::MemoryQuestion& question) {
   if (dead()) return fail(impl_->dead_error());
-  auto answer =
-      impl_->exchange("memory", encode(MemoryRequest{pool_bytes}), impl_->options.request_deadline);
+  auto answer = impl_->exchange("memory", encode(question), impl_->options.request_deadline);
   if (std::holds_alternative<Interrupted>(answer)) return fail(interrupted_error());
   if (auto* error = std::get_if<Error>(&answer)) {
     // Only a worker with a loop of its own, or of another protocol, does not know the method.
@@ -494,7 +494,7 @@ Result<measure::MemoryOutcome> WorkerClient::look_at_memory(std::int64_t pool_by
     return fail(std::move(*error));
   }
   if (auto* lost = std::get_if<Lost>(&answer)) return table::Failed{std::move(lost->reason)};
-  auto outcome = decode_memory_outcome(std::get<Json>(answer), pool_bytes);
+  auto outcome = decode_memory_outcome(std::get<Json>(answer), question.pool_bytes);
   if (!outcome)
     return table::Failed{impl_->lose("worker sent rubbish: " + outcome.error().message).reason};
   return outcome;

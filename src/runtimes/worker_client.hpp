@@ -61,7 +61,7 @@ class WorkerClient final : public measure::KernelRunner {
   Status close(measure::Handle handle) override;
   /// One look at the worker's memory (measure::MemoryLooker). A worker that does not know the
   /// method gives Unsupported, one that is lost Failed.
-  Result<measure::MemoryOutcome> look_at_memory(std::int64_t pool_bytes);
+  Result<measure::MemoryOutcome> look_at_memory(const measure::MemoryQuestion& question);
   /// Whether the process is gone; every further request fails until restart().
   [[nodiscard]] bool dead() const;
   /// Process id of the worker, for messages and tests; std::nullopt if it is dead.

@@ -15,6 +15,8 @@ using MemoryJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxMemoryPoints = 1000;
 constexpr std::size_t kMaxLevels = 3;
+constexpr std::size_t kMaxMemoryWaits = 1000;
+constexpr double kMaxMemoryWaitNs = 1e12;
 constexpr double kMaxMemoryBytes = 1e18;
 constexpr double kMaxLineNs = 1e9;
 
@@ -48,6 +50,16 @@ class MemoryReader {
     const std::vector<double> ends = numbers(*value, name, 2, kMaxMemoryBytes);
     if (complaint_.empty() && !(ends[0] < ends[1])) complain(name, "does not increase");
     return MemoryRamp{ends[0], ends[1]};
+  }
+  /// Its time may be 0, unlike all other numbers.
+  MemoryWait wait(const MemoryJson& entry) {
+    MemoryWait read{1, 0, 1};
+    if (!entry.is_array() || entry.size() != 3)
+      return complain("waits", "is not made of lists of 3 numbers"), read;
+    read.pool_bytes = static_cast<std::int64_t>(number(entry[0], "waits", kMaxMemoryBytes));
+    if (entry[1] != 0) read.wait_ns = number(entry[1], "waits", kMaxMemoryWaitNs);
+    read.chase_ns = number(entry[2], "waits", kMaxLineNs);
+    return read;
   }
   const MemoryJson* member(const MemoryJson& object, const char* name) {
     const auto at = object.is_object() ? object.find(name) : object.end();
@@ -96,14 +108,17 @@ std::string encode(const MemoryHierarchy& hierarchy) {
             {"stream", ramp_text(hierarchy.last->stream)},
             {"middle", ramp_text(hierarchy.last->middle)},
             {"disturbed", ramp_text(hierarchy.last->disturbed)}};
-  const MemoryJson json = {
-      {"schema", kMemoryFormat},
-      {"points", std::move(points)},
-      {"levels", std::move(levels)},
-      {"own", ramp_text(hierarchy.own)},
-      {"last", std::move(last)},
-      {"scrub_bytes",
-       hierarchy.scrub_bytes ? MemoryJson(*hierarchy.scrub_bytes) : MemoryJson(nullptr)}};
+  MemoryJson json = {{"schema", kMemoryFormat},
+                     {"points", std::move(points)},
+                     {"levels", std::move(levels)},
+                     {"own", ramp_text(hierarchy.own)},
+                     {"last", std::move(last)},
+                     {"scrub_bytes", hierarchy.scrub_bytes ? MemoryJson(*hierarchy.scrub_bytes)
+                                                           : MemoryJson(nullptr)}};
+  // Those of an earlier oplat lack it.
+  if (!hierarchy.waits.empty()) json["waits"] = MemoryJson::array();
+  for (const MemoryWait& wait : hierarchy.waits)
+    json["waits"].push_back({wait.pool_bytes, wait.wait_ns, wait.chase_ns});
   return json.dump();
 }
 
@@ -148,6 +163,10 @@ Result<MemoryHierarchy> decode_memory(std::string_view text) {
   if (scrub != nullptr && !scrub->is_null())
     found.scrub_bytes =
         static_cast<std::int64_t>(reader.number(*scrub, "scrub_bytes", kMaxMemoryBytes));
+  if (json.contains("waits")) {
+    for (const MemoryJson& entry : entries(reader, json, "waits", kMaxMemoryWaits))
+      found.waits.push_back(reader.wait(entry));
+  }
   if (!reader.complaint().empty()) return bad(reader.complaint());
   return found;
 }
@@ -169,6 +188,7 @@ double place_of(const MemoryRamp& ramp) { return std::sqrt(ramp.lo_bytes * ramp.
 MemoryHierarchy together(const MemoryHierarchy& earlier, MemoryHierarchy later) {
   if (!earlier.last) return later;
   if (!later.last) return earlier;
+  later.waits.insert(later.waits.begin(), earlier.waits.begin(), earlier.waits.end());
   const auto between = [](double a, double b) { return std::sqrt(a * b); };
   const auto by_place = [](const MemoryRamp& a, const MemoryRamp& b) {
     return place_of(a) < place_of(b);

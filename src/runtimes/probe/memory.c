@@ -16,6 +16,9 @@ enum { kLineBytes = 64, kPairWords = 16, kMaxRounds = 31 };
 static const int64_t kMaxWindowBytes = (int64_t)4 << 20;
 static const int64_t kMinPoolBytes = (int64_t)64 << 10;
 static const int64_t kLookNs = 3000000;
+/* Reads of a pool after which it is where it stays. */
+enum { kFills = 3 };
+static const int64_t kMaxLookWaitNs = 1000000000;
 
 static struct oplat_probe_buffer look_pool;
 static const uint64_t* linked_data; /* the window that holds links, as it stood then */
@@ -68,20 +71,59 @@ static double lower_quartile(double* values, int count) {
   return values[(count - 1) / 4];
 }
 
-int oplat_probe_memory_look(int64_t pool_bytes, struct oplat_probe_look* out) {
+/* The pool that is looked at, by 64-bit words: the window, the rest, and the links of the window.
+ */
+struct parts {
+  size_t window, rest, steps;
+};
+
+static int prepare(int64_t pool_bytes, struct parts* out) {
   const long pages = sysconf(_SC_PHYS_PAGES);
   const long page = sysconf(_SC_PAGESIZE);
-  if (out == NULL || pool_bytes < kMinPoolBytes) return EINVAL;
+  if (pool_bytes < kMinPoolBytes) return EINVAL;
   if (pages > 0 && page > 0 && pool_bytes > (int64_t)pages * (int64_t)page / 2) return EINVAL;
   const int64_t rounded = pool_bytes / (2 * kLineBytes * 2) * (2 * kLineBytes * 2);
   const int64_t window_bytes = rounded < kMaxWindowBytes ? rounded : kMaxWindowBytes;
   int error = oplat_probe_reserve(&look_pool, rounded);
   if (error == 0) error = link_window(window_bytes);
   if (error != 0) return error;
-  const size_t window = (size_t)window_bytes / sizeof(uint64_t);
-  const size_t rest = (size_t)rounded / sizeof(uint64_t) - window;
+  out->window = (size_t)window_bytes / sizeof(uint64_t);
+  out->rest = (size_t)rounded / sizeof(uint64_t) - out->window;
+  out->steps = (size_t)window_bytes / (2 * kLineBytes);
+  return 0;
+}
+
+/* Of a load that waits. */
+static double follow_window(size_t steps) {
+  const int64_t begin_ns = oplat_probe_now_ns();
+  oplat_probe_kernel_follow(look_pool.data, 0, steps);
+  return (double)(oplat_probe_now_ns() - begin_ns) / (double)steps;
+}
+
+int oplat_probe_memory_wait(int64_t pool_bytes, int64_t wait_ns, double* chase_ns) {
+  struct parts parts;
+  if (chase_ns == NULL || wait_ns < 0 || wait_ns > kMaxLookWaitNs) return EINVAL;
+  const int error = prepare(pool_bytes, &parts);
+  if (error != 0) return error;
+  for (int i = 0; i < kFills; ++i)
+    oplat_probe_kernel_stream(look_pool.data, parts.window + parts.rest);
+  follow_window(parts.steps);
+  oplat_probe_kernel_stream(look_pool.data + parts.window, parts.rest);
+  const int64_t until_ns = oplat_probe_now_ns() + wait_ns;
+  while (oplat_probe_now_ns() < until_ns) continue;
+  *chase_ns = follow_window(parts.steps);
+  return 0;
+}
+
+int oplat_probe_memory_look(int64_t pool_bytes, struct oplat_probe_look* out) {
+  struct parts parts;
+  if (out == NULL) return EINVAL;
+  const int error = prepare(pool_bytes, &parts);
+  if (error != 0) return error;
+  const size_t window = parts.window;
+  const size_t rest = parts.rest;
+  const int64_t window_bytes = (int64_t)(window * sizeof(uint64_t));
   const double lines = (double)window_bytes / kLineBytes;
-  const size_t steps = (size_t)window_bytes / (2 * kLineBytes);
   double stream_ns[kMaxRounds];
   double chase_ns[kMaxRounds];
   int rounds = 0;
@@ -93,12 +135,9 @@ int oplat_probe_memory_look(int64_t pool_bytes, struct oplat_probe_look* out) {
     oplat_probe_kernel_stream(look_pool.data, window);
     const int64_t stream_end = oplat_probe_now_ns();
     oplat_probe_kernel_stream(look_pool.data + window, rest);
-    const int64_t chase_begin = oplat_probe_now_ns();
-    oplat_probe_kernel_follow(look_pool.data, 0, steps);
-    const int64_t chase_end = oplat_probe_now_ns();
+    chase_ns[rounds] = follow_window(parts.steps);
     oplat_probe_kernel_stream(look_pool.data + window, rest);
     stream_ns[rounds] = (double)(stream_end - stream_begin) / lines;
-    chase_ns[rounds] = (double)(chase_end - chase_begin) / (double)steps;
     ++rounds;
   } while (rounds < kMaxRounds && oplat_probe_now_ns() - begin_ns < kLookNs);
   out->window_bytes = window_bytes;

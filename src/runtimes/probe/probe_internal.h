@@ -37,7 +37,7 @@ struct oplat_probe_buffer {
 /** Makes it hold `bytes` or more; what it held is gone if it moves. 0 or ENOMEM. */
 int oplat_probe_reserve(struct oplat_probe_buffer* buffer, int64_t bytes);
 void oplat_probe_give_back(struct oplat_probe_buffer* buffer);
-/** What oplat_probe_memory_look holds. */
+/** What oplat_probe_memory_look and oplat_probe_memory_wait hold. */
 void oplat_probe_release_pool(void);
 
 /** Where the process may run by the will of whoever started it: of a thread that oplat_probe_pin

@@ -55,6 +55,56 @@ TEST(ForeignRate, NobodyElseOrTooLittleToTell) {
   EXPECT_EQ(foreign_rate(odd, kLast), 0) << "rows that do not say how they were measured";
 }
 
+/// Looks at a pool of 4 MiB after waits, where others bring in so many bytes a ns.
+table::MemoryHierarchy looked_at(double rate, double noise = 0) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal(0, noise > 0 ? noise : 1);
+  table::MemoryHierarchy memory;
+  memory.levels = {{kMib, 1, 5}, {20 * kMib, 2, 20}, {std::nullopt, 4, 120}};
+  for (const double ms : {0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0}) {
+    const double lost = lost_among_others(kLast, kPool, rate * ms * 1e6);
+    const double error = noise > 0 ? std::exp(normal(random)) : 1;
+    memory.waits.push_back({static_cast<std::int64_t>(kPool), ms * 1e6, (20 + 100 * lost) * error});
+  }
+  return memory;
+}
+
+TEST(ForeignRate, IsFoundFromLooksAfterWaits) {
+  for (const double rate : {1.0, 4.0, 25.0}) {
+    EXPECT_NEAR(foreign_rate_by_looks(looked_at(rate), kLast) / rate, 1, 0.07) << rate;
+    EXPECT_NEAR(foreign_rate_by_looks(looked_at(rate, 0.05), kLast) / rate, 1, 0.25) << rate;
+  }
+  // Two visits, each with its own look without a wait: between the two.
+  table::MemoryHierarchy twice = looked_at(2);
+  const table::MemoryHierarchy later = looked_at(8);
+  twice.waits.insert(twice.waits.end(), later.waits.begin(), later.waits.end());
+  EXPECT_GT(foreign_rate_by_looks(twice, kLast), 2.1);
+  EXPECT_LT(foreign_rate_by_looks(twice, kLast), 7.9);
+}
+
+TEST(ForeignRate, LooksThatTellNothingGiveNone) {
+  EXPECT_EQ(foreign_rate_by_looks({}, kLast), 0);
+  EXPECT_EQ(foreign_rate_by_looks(looked_at(0), kLast), 0);
+  EXPECT_EQ(foreign_rate_by_looks(looked_at(0, 0.01), kLast), 0) << "noise";
+  table::MemoryHierarchy odd = looked_at(4);
+  odd.waits.erase(odd.waits.begin());
+  EXPECT_EQ(foreign_rate_by_looks(odd, kLast), 0) << "nothing to compare with";
+  odd = looked_at(4);
+  odd.levels.clear();
+  EXPECT_EQ(foreign_rate_by_looks(odd, kLast), 0) << "memory costs nobody knows what";
+  // A host on which memory is as fast.
+  odd = looked_at(4);
+  odd.levels.back().chase_ns = 21;
+  for (table::MemoryWait& wait : odd.waits) wait.chase_ns = 20 + wait.wait_ns / 32e6;
+  EXPECT_EQ(foreign_rate_by_looks(odd, kLast), 0);
+}
+
+TEST(ForeignRate, RowsOfTheWholeTimeComeBeforeLooksOfAMoment) {
+  EXPECT_NEAR(foreign_rate(shared_host(6, 0.01), looked_at(1), kLast), 6, 1);
+  EXPECT_NEAR(foreign_rate(shared_host(6, 0, 20), looked_at(1), kLast), 1, 0.1) << "few kernels";
+  EXPECT_EQ(foreign_rate(shared_host(6, 0, 20), table::MemoryHierarchy(), kLast), 0);
+}
+
 TEST(UndoLosses, LeavesWhatTheLastLevelItselfCosts) {
   std::vector<Sample> samples = shared_host(6, 0);
   const std::vector<Sample> quiet = shared_host(0, 0);

@@ -299,9 +299,9 @@ TEST(MemoryTest, MemoryThatVanishesLeavesTheSmallerPools) {
   machine.own_bytes = kMib;
   machine.last_bytes = 16 * kMib;
   int looks = 0;
-  const MemoryLooker look = [&](std::int64_t pool_bytes) -> Result<MemoryOutcome> {
+  const MemoryLooker look = [&](const MemoryQuestion& question) -> Result<MemoryOutcome> {
     if (++looks == 40) machine.max_pool_bytes = static_cast<std::int64_t>(100 * kMib);
-    return machine.look(pool_bytes);
+    return machine.look(question);
   };
   const auto outcome = measure_memory(machine.request(kMib, 32 * kMib), look);
   ASSERT_TRUE(outcome);
@@ -329,6 +329,70 @@ TEST(MemoryTest, ItEndsInTimeAndWhenAsked) {
   EXPECT_EQ(stopped.error().code, Code::Interrupted);
 }
 
+TEST(MemoryTest, WaitsShowWhatOthersTakeOfTheLastLevel) {
+  SimulatedMemory machine = shared_machine();
+  machine.others_bytes_per_ns = 4;
+  machine.others_sd = 0.7;
+  const MemoryHierarchy found = measured(machine).hierarchy;
+  ASSERT_EQ(found.waits.size(), 8U);
+  EXPECT_EQ(found.waits.front().wait_ns, 0);
+  EXPECT_NEAR(found.waits.front().chase_ns, 20, 2) << "in the last level and nowhere else";
+  EXPECT_NEAR(found.waits.back().chase_ns, 90, 9) << "nearly all is gone after 32 ms";
+  for (std::size_t i = 0; i < found.waits.size(); ++i) {
+    const auto pool = static_cast<double>(found.waits[i].pool_bytes);
+    EXPECT_GT(pool, 1.5 * machine.own_bytes);
+    EXPECT_LT(pool, 0.8 * *machine.last_bytes);
+    if (i > 0) EXPECT_GE(found.waits[i].chase_ns, 0.95 * found.waits[i - 1].chase_ns);
+  }
+  // Nobody else.
+  SimulatedMemory alone = shared_machine();
+  for (const table::MemoryWait& wait : measured(alone).hierarchy.waits)
+    EXPECT_NEAR(wait.chase_ns, 20, 2) << wait.wait_ns;
+}
+
+TEST(MemoryTest, WaitsAreLeftOutWhereTheyWouldSayNothing) {
+  const auto none_of = [](SimulatedMemory machine, double budget_s = 20) {
+    auto request = machine.request(kMib, 32 * kMib);
+    request.max_seconds = budget_s;
+    auto outcome = measure_memory(request, machine.looker());
+    return outcome && std::holds_alternative<MeasuredMemory>(*outcome) &&
+           !std::get<MeasuredMemory>(*outcome).hierarchy.points.empty() &&
+           std::get<MeasuredMemory>(*outcome).hierarchy.waits.empty();
+  };
+  SimulatedMemory machine = shared_machine();
+  EXPECT_FALSE(none_of(machine));
+  machine.knows_waits = false;
+  EXPECT_TRUE(none_of(machine)) << "a worker of an earlier oplat";
+  machine.knows_waits = true;
+  machine.look_seconds = 0.5;
+  EXPECT_TRUE(none_of(machine)) << "the time is over before there are enough";
+  machine = shared_machine();
+  machine.last_bytes.reset();
+  EXPECT_TRUE(none_of(machine)) << "no last level";
+  // The pools' own time is the same with them: it stays within what was asked.
+  machine = shared_machine();
+  machine.look_seconds = 0.05;
+  ASSERT_FALSE(none_of(machine));
+  EXPECT_EQ(machine.clock_seconds, 0) << "of a copy";
+  const MeasuredMemory found = measured(machine);
+  EXPECT_FALSE(found.hierarchy.waits.empty());
+  EXPECT_LE(machine.clock_seconds, 21.5);
+}
+
+TEST(MemoryTest, WaitsEndWhenAsked) {
+  SimulatedMemory machine = shared_machine();
+  auto request = machine.request(kMib, 32 * kMib);
+  bool waits = false;
+  const MemoryLooker look = [&](const MemoryQuestion& question) -> Result<MemoryOutcome> {
+    waits = waits || question.wait_ns.value_or(0) > 0;
+    return machine.look(question);
+  };
+  request.stop_asked = [&] { return waits; };
+  const auto stopped = measure_memory(request, look);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, Code::Interrupted);
+}
+
 TEST(MemoryTest, ItSaysHowLongItWillTake) {
   for (const double look_seconds : {0.004, 0.5}) {
     SimulatedMemory machine = shared_machine();
@@ -342,7 +406,7 @@ TEST(MemoryTest, ItSaysHowLongItWillTake) {
     };
     const auto outcome = measure_memory(request, machine.looker());
     ASSERT_TRUE(outcome);
-    ASSERT_GT(told.size(), 20U);
+    ASSERT_GT(told.size(), 12U);
     // Finer pools come after some passes; from then on it is known.
     for (std::size_t i = told.size() / 5; i < told.size(); ++i)
       EXPECT_NEAR(told[i].first + told[i].second, machine.clock_seconds,
@@ -352,7 +416,7 @@ TEST(MemoryTest, ItSaysHowLongItWillTake) {
 }
 
 TEST(MemoryTest, WhatAWorkerRefusesIsPassedOn) {
-  const MemoryLooker none = [](std::int64_t) -> Result<MemoryOutcome> {
+  const MemoryLooker none = [](const MemoryQuestion&) -> Result<MemoryOutcome> {
     return table::Unsupported{"its times are recorded"};
   };
   const auto outcome = measure_memory({}, none);

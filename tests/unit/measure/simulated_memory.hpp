@@ -30,6 +30,9 @@ struct SimulatedMemory {
   double mood_sd = 0;       ///< of the logarithm of the last level that others leave
   double mood_seconds = 3;  ///< after which little of it is as it was
   double look_seconds = 0.02;
+  double others_bytes_per_ns = 0;  ///< that others bring into the last level
+  double others_sd = 0;            ///< of its logarithm, anew with each look
+  bool knows_waits = true;         ///< else as the worker of an earlier oplat
   std::int64_t max_pool_bytes = std::int64_t{4} << 30;
   std::mt19937_64 random{7};
   double clock_seconds = 0;
@@ -62,7 +65,20 @@ struct SimulatedMemory {
     return own_cost + out_of_own * (last_cost - own_cost) + out_of_last * (memory_cost - last_cost);
   }
 
-  MemoryOutcome look(std::int64_t pool_bytes) {
+  /// Of a load at random after a wait.
+  double waited_ns(double bytes, double wait_ns) {
+    wait(wait_ns / 1e9);
+    std::normal_distribution<double> error(0, noise), others(0, others_sd);
+    const double touched = bytes + others_bytes_per_ns * std::exp(others(random)) * wait_ns;
+    const double last = last_bytes.value_or(0) * std::exp(mood);
+    const double out_of_own = gone(bytes, own_bytes * placement);
+    const double out_of_last = std::min(out_of_own, gone(touched, last));
+    return (own_ns + out_of_own * (last_ns - own_ns) + out_of_last * (memory_ns - last_ns)) *
+           std::exp(error(random));
+  }
+
+  MemoryOutcome look(const MemoryQuestion& question) {
+    const std::int64_t pool_bytes = question.pool_bytes;
     wait(look_seconds);
     MemoryAnswer answer{max_pool_bytes, std::nullopt};
     if (pool_bytes == 0)
@@ -72,6 +88,10 @@ struct SimulatedMemory {
     const bool shared = std::uniform_real_distribution<double>(0, 1)(random) < tenant_share;
     const double last = last_bytes.value_or(0) * std::exp(mood) * (shared ? 0.5 : 1);
     const auto bytes = static_cast<double>(pool_bytes);
+    if (question.wait_ns && knows_waits) {
+      answer.waited_chase_ns = waited_ns(bytes, static_cast<double>(*question.wait_ns));
+      return answer;
+    }
     MemoryLook look{pool_bytes, 0, 0};
     look.chase_ns = cost(bytes, own_ns, last_ns, memory_ns, last) * std::exp(error(random));
     look.stream_ns = stream_share * cost(bytes, own_ns, last_ns, memory_ns, last * prefetched) *
@@ -81,7 +101,7 @@ struct SimulatedMemory {
   }
 
   [[nodiscard]] MemoryLooker looker() {
-    return [this](std::int64_t pool_bytes) { return Result<MemoryOutcome>(look(pool_bytes)); };
+    return [this](const MemoryQuestion& asked) { return Result<MemoryOutcome>(look(asked)); };
   }
 
   /// A request of a device that reports these sizes.

@@ -234,6 +234,36 @@ TEST_F(AssumedMemory, WhatWasMeasuredReplacesIt) {
   EXPECT_LT(ask_about(large_).interval->low, 2'050'000);
 }
 
+TEST_F(AssumedMemory, LooksTellWhatOthersBringInBeforeAnyModelWasTimed) {
+  table::MemoryHierarchy memory;
+  memory.levels = {{kMiB, 1, 5}, {15 * kMiB, 2, 20}, {std::nullopt, 4, 170}};
+  const estimate::Ramp last{12 * kMiB, 48 * kMiB};
+  memory.last = table::Eviction{{12 * kMiB, 48 * kMiB}, {}, {12 * kMiB, 48 * kMiB}, {}};
+  memory.points = {{12 << 20, 2, 20, 2, 20}};
+  for (const std::int64_t mib : {48, 96, 192}) memory.points.push_back({mib << 20, 4, 170, 4, 170});
+  selection_.memory = memory;
+  table::Plan small = large_;
+  small.weight_bytes = 8 * kMiB;
+  const Prediction alone = ask_about(small);
+  EXPECT_DOUBLE_EQ(alone.latency_ns.value(), 2'000'000) << "nobody looked";
+  EXPECT_EQ(alone.composition.foreign_bytes, 0);
+  constexpr double kRate = 10;
+  const std::int64_t pool = 4 << 20;
+  for (const double ms : {0.0, 1.0, 2.0, 4.0, 8.0})
+    selection_.memory->waits.push_back(
+        {pool, ms * 1e6,
+         20 +
+             150 * estimate::lost_among_others(last, static_cast<double>(pool), kRate * ms * 1e6)});
+  const Prediction shared = ask_about(small);
+  // Half of it in the model's time; the first step lets in by the kernels alone.
+  EXPECT_NEAR(shared.composition.foreign_bytes, 0.5 * kRate * *shared.latency_ns,
+              0.25 * shared.composition.foreign_bytes);
+  const double lost = estimate::lost_among_others(last, 8 * kMiB, shared.composition.foreign_bytes);
+  ASSERT_GT(lost, 0.1);
+  EXPECT_NEAR(*shared.latency_ns, 2'000'000 * std::pow(4, lost), 0.1 * *shared.latency_ns);
+  EXPECT_GT(shared.sd_log, alone.sd_log) << "nobody knows which share models feel";
+}
+
 TEST_F(AssumedMemory, TheTableSaysWhatWasMeasured) {
   EXPECT_FALSE(selection_.memory);
   table::MemoryHierarchy memory;

@@ -670,7 +670,7 @@ TEST_F(FitTest, FindsWhatOthersBringIntoTheLastLevel) {
   EXPECT_NEAR(shared.composition.foreign_bytes,
               result.fit.foreign_bytes_per_ns * *shared.latency_ns,
               0.3 * shared.composition.foreign_bytes);
-  // Without a fit nobody knows of others: rows count as measured.
+  // Without a fit, and without looks, nobody knows of others: rows count as measured.
   Selection unfitted = selection;
   unfitted.fit.reset();
   for (const LeftOutModel& left : result.left_out) {

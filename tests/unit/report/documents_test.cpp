@@ -15,6 +15,7 @@ namespace {
 
 using nlohmann::json;
 using test::rendered;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -161,6 +162,22 @@ TEST(MachineDocument, ReportedSizesStandNextToMeasuredOnes) {
   EXPECT_THAT(text, HasSubstr("reading 128 MiB empties every cache\n"));
   EXPECT_THAT(text, HasSubstr("memory allowed pools of up to 256 MiB instead of 1.88 GiB"));
   EXPECT_THAT(text, HasSubstr("a load took 40 to 60 ns at 1.00 MiB: other processes or "));
+  EXPECT_THAT(text, Not(HasSubstr("others bring"))) << "nobody looked";
+  MachineReport shared = sample_machine();
+  constexpr std::int64_t kPool = 5 << 20;
+  shared.memory->hierarchy.waits = {{kPool, 0, 40}, {kPool, 4e6, 100}, {kPool, 32e6, 170}};
+  EXPECT_THAT(rendered("text", shared),
+              ContainsRegex("others bring [0-9.]+ GB/s into the last level: a load from "
+                            "5.00 MiB takes 40 ns at once and 170 ns after 32.0 ms\n"));
+  EXPECT_THAT(rendered("html", shared), HasSubstr("into the last level: a load from 5.00"));
+  const json waited = json::parse(rendered("json", shared));
+  EXPECT_EQ(waited["memory"]["waits"][1]["load_ns"], 100);
+  EXPECT_GT(waited["memory"]["others_gb_per_s"], 0);
+  EXPECT_TRUE(
+      json::parse(rendered("json", sample_machine()))["memory"]["others_gb_per_s"].is_null());
+  for (table::MemoryWait& wait : shared.memory->hierarchy.waits) wait.chase_ns = 40;
+  EXPECT_THAT(rendered("text", shared),
+              HasSubstr("others bring next to nothing into the last level"));
   MachineReport quiet = sample_machine();
   for (table::MemoryPoint& point : quiet.memory->hierarchy.points) point.chase_high_ns = 42;
   EXPECT_THAT(rendered("text", quiet), Not(HasSubstr("other processes")));

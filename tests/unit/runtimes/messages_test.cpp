@@ -381,13 +381,21 @@ TEST(MessagesTest, BlockRequestsAreBounded) {
 
 TEST(MessagesTest, LooksAtMemoryRoundTrip) {
   for (const std::int64_t bytes : {0, 65'536, 1 << 30}) {
-    const auto back = decode_memory_request(wire(encode(MemoryRequest{bytes})));
-    ASSERT_TRUE(back) << back.error().message;
-    EXPECT_EQ(back->pool_bytes, bytes);
+    for (const std::optional<std::int64_t> wait_ns :
+         {std::optional<std::int64_t>(), std::optional<std::int64_t>(0),
+          std::optional<std::int64_t>(32'000'000)}) {
+      const auto back =
+          decode_memory_question(wire(encode(measure::MemoryQuestion{bytes, wait_ns})));
+      ASSERT_TRUE(back) << back.error().message;
+      EXPECT_EQ(back->pool_bytes, bytes);
+      EXPECT_EQ(back->wait_ns, wait_ns);
+    }
   }
-  EXPECT_FALSE(decode_memory_request(Json::object()));
-  EXPECT_FALSE(decode_memory_request({{"pool_bytes", 65'535}}));
-  EXPECT_FALSE(decode_memory_request({{"pool_bytes", -1}}));
+  EXPECT_FALSE(decode_memory_question({{"pool_bytes", 1 << 20}, {"wait_ns", -1}}));
+  EXPECT_FALSE(decode_memory_question({{"pool_bytes", 1 << 20}, {"wait_ns", 1'000'000'001}}));
+  EXPECT_FALSE(decode_memory_question(Json::object()));
+  EXPECT_FALSE(decode_memory_question({{"pool_bytes", 65'535}}));
+  EXPECT_FALSE(decode_memory_question({{"pool_bytes", -1}}));
   const measure::MemoryAnswer answer{1 << 30, measure::MemoryLook{1 << 20, 2.5, 40}};
   const auto back = decode_memory_outcome(wire(encode(measure::MemoryOutcome(answer))), 1 << 20);
   ASSERT_TRUE(back && std::holds_alternative<measure::MemoryAnswer>(*back));
@@ -397,6 +405,12 @@ TEST(MessagesTest, LooksAtMemoryRoundTrip) {
   EXPECT_EQ(found.look->stream_ns, 2.5);
   EXPECT_EQ(found.look->chase_ns, 40);
   EXPECT_EQ(found.look->pool_bytes, 1 << 20);
+  EXPECT_FALSE(found.waited_chase_ns);
+  const measure::MemoryAnswer waited{1 << 30, std::nullopt, 27.5};
+  const auto after = decode_memory_outcome(wire(encode(measure::MemoryOutcome(waited))), 1 << 20);
+  ASSERT_TRUE(after && std::holds_alternative<measure::MemoryAnswer>(*after));
+  EXPECT_FALSE(std::get<measure::MemoryAnswer>(*after).look);
+  EXPECT_EQ(std::get<measure::MemoryAnswer>(*after).waited_chase_ns, 27.5);
   for (const measure::MemoryOutcome& refusal :
        {measure::MemoryOutcome(table::Unsupported{"recorded"}),
         measure::MemoryOutcome(table::Failed{"no memory"})}) {
@@ -412,6 +426,8 @@ TEST(MessagesTest, LooksAtMemoryRoundTrip) {
   EXPECT_FALSE(outcome({{"max_pool_bytes", 5}, {"look", {{"stream_ns", 1}}}}));
   EXPECT_FALSE(outcome({{"max_pool_bytes", 5}, {"look", {{"stream_ns", 0}, {"chase_ns", 1}}}}));
   EXPECT_FALSE(outcome({{"max_pool_bytes", -5}}));
+  EXPECT_FALSE(outcome({{"max_pool_bytes", 5}, {"waited", 27.5}}));
+  EXPECT_FALSE(outcome({{"max_pool_bytes", 5}, {"waited", {{"chase_ns", 0}}}}));
 }
 
 TEST(MessagesTest, PutRequestsAreChecked) {

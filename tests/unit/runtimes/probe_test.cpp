@@ -153,6 +153,27 @@ TEST(ProbeTest, ALookAtMemoryChecksItsArgumentsAndTimesBothWays) {
   oplat_probe_release();
 }
 
+TEST(ProbeTest, ALookAfterAWaitWaits) {
+  double chase_ns = 0;
+  constexpr std::int64_t kPoolBytes = 5 << 20;
+  EXPECT_EQ(oplat_probe_memory_wait(4096, 0, &chase_ns), EINVAL);
+  EXPECT_EQ(oplat_probe_memory_wait(kPoolBytes, -1, &chase_ns), EINVAL);
+  EXPECT_EQ(oplat_probe_memory_wait(kPoolBytes, std::int64_t{1} << 40, &chase_ns), EINVAL);
+  EXPECT_EQ(oplat_probe_memory_wait(kPoolBytes, 0, nullptr), EINVAL);
+  for (const std::int64_t wait_ns : {0, 20'000'000}) {
+    chase_ns = 0;
+    const std::int64_t begin_ns = oplat_probe_now_ns();
+    ASSERT_EQ(oplat_probe_memory_wait(kPoolBytes, wait_ns, &chase_ns), 0);
+    EXPECT_GE(oplat_probe_now_ns() - begin_ns, wait_ns);
+    EXPECT_GT(chase_ns, 0);
+  }
+  // The links are the look's.
+  oplat_probe_look look{};
+  EXPECT_EQ(oplat_probe_memory_look(100'000, &look), 0);
+  EXPECT_EQ(oplat_probe_memory_wait(kPoolBytes, 0, &chase_ns), 0);
+  oplat_probe_release();
+}
+
 TEST(ProbeTest, ScrubTouchesItsPages) {
   oplat_probe_release();
   oplat_probe_counters before{};

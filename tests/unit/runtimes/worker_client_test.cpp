@@ -132,24 +132,32 @@ TEST_F(WorkerClientTest, LooksAtTheMemoryOfAWorker) {
   auto client = WorkerClient::start("fake", fake({"good"}));
   ASSERT_TRUE(client) << client.error().message;
   constexpr std::int64_t kPool = 1 << 20;
-  const auto limit = (*client)->look_at_memory(0);
+  const auto limit = (*client)->look_at_memory({0});
   ASSERT_TRUE(limit && std::holds_alternative<measure::MemoryAnswer>(*limit));
   const auto most = std::get<measure::MemoryAnswer>(*limit);
   EXPECT_GT(most.max_pool_bytes, kPool);
   EXPECT_FALSE(most.look);
-  const auto outcome = (*client)->look_at_memory(kPool);
+  const auto outcome = (*client)->look_at_memory({kPool});
   ASSERT_TRUE(outcome && std::holds_alternative<measure::MemoryAnswer>(*outcome));
   const auto look = std::get<measure::MemoryAnswer>(*outcome).look;
   ASSERT_TRUE(look);
   EXPECT_EQ(look->pool_bytes, kPool);
   EXPECT_GT(look->stream_ns, 0);
   EXPECT_GT(look->chase_ns, look->stream_ns);
+  // After a wait loads at random are timed alone.
+  const auto waited = (*client)->look_at_memory({kPool, 1'000'000});
+  ASSERT_TRUE(waited && std::holds_alternative<measure::MemoryAnswer>(*waited));
+  EXPECT_FALSE(std::get<measure::MemoryAnswer>(*waited).look);
+  EXPECT_GT(std::get<measure::MemoryAnswer>(*waited).waited_chase_ns.value_or(0), 0);
   // More than memory has gives no look, and the worker lives on.
-  const auto large = (*client)->look_at_memory(std::int64_t{1} << 49);
+  const auto large = (*client)->look_at_memory({std::int64_t{1} << 49});
   ASSERT_TRUE(large && std::holds_alternative<measure::MemoryAnswer>(*large));
   EXPECT_FALSE(std::get<measure::MemoryAnswer>(*large).look);
+  const auto long_ago = (*client)->look_at_memory({std::int64_t{1} << 49, 0});
+  ASSERT_TRUE(long_ago && std::holds_alternative<measure::MemoryAnswer>(*long_ago));
+  EXPECT_FALSE(std::get<measure::MemoryAnswer>(*long_ago).waited_chase_ns);
   // A pool that no window fits into is a mistake of the client's.
-  const auto small = (*client)->look_at_memory(4096);
+  const auto small = (*client)->look_at_memory({4096});
   ASSERT_TRUE(small);
   EXPECT_FALSE((*client)->dead());
 }
@@ -158,14 +166,14 @@ TEST_F(WorkerClientTest, WorkersWithoutMemoryOfTheirMachineSaySo) {
   for (const char* mode : {"unlike", "knows-less"}) {
     auto client = WorkerClient::start("fake", fake({mode}));
     ASSERT_TRUE(client) << client.error().message;
-    const auto outcome = (*client)->look_at_memory(0);
+    const auto outcome = (*client)->look_at_memory({0});
     ASSERT_TRUE(outcome);
     ASSERT_TRUE(std::holds_alternative<table::Unsupported>(*outcome)) << mode;
     EXPECT_FALSE((*client)->dead());
   }
   auto client = WorkerClient::start("fake", fake({"rubbish-later"}));
   ASSERT_TRUE(client) << client.error().message;
-  const auto outcome = (*client)->look_at_memory(1 << 20);
+  const auto outcome = (*client)->look_at_memory({1 << 20});
   ASSERT_TRUE(outcome);
   ASSERT_TRUE(std::holds_alternative<table::Failed>(*outcome));
   EXPECT_THAT(std::get<table::Failed>(*outcome).reason, HasSubstr("max_pool_bytes"));

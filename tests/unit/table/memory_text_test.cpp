@@ -34,8 +34,26 @@ TEST_F(MemoryText, ComesBack) {
   }
 }
 
+TEST_F(MemoryText, WaitsComeBackAndAreKeptFromEveryCampaign) {
+  MemoryHierarchy memory = sample_memory();
+  EXPECT_EQ(encode(memory).find("waits"), std::string::npos) << "as an earlier oplat wrote it";
+  memory.waits = {{5 << 20, 0, 17.5}, {5 << 20, 32e6, 130}};
+  const auto back = decode_memory(encode(memory));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, memory);
+  MemoryHierarchy later = sample_memory();
+  later.waits = {{4 << 20, 0, 17}, {4 << 20, 1e6, 60}};
+  const MemoryHierarchy both = together(memory, later);
+  ASSERT_EQ(both.waits.size(), 4U);
+  EXPECT_EQ(both.waits[1], memory.waits[1]);
+  EXPECT_EQ(both.waits[2], later.waits[0]);
+  EXPECT_EQ(together(memory, sample_memory()).waits, memory.waits);
+}
+
 TEST_F(MemoryText, WhatIsNoneIsRefused) {
-  const std::string good = encode(sample_memory());
+  MemoryHierarchy memory = sample_memory();
+  memory.waits = {{5 << 20, 0, 17.5}, {5 << 20, 32e6, 130}};
+  const std::string good = encode(memory);
   const auto damaged = [&](const std::string& what, const std::string& by) {
     std::string text = good;
     const std::size_t at = text.find(what);
@@ -53,6 +71,10 @@ TEST_F(MemoryText, WhatIsNoneIsRefused) {
   EXPECT_THAT(damaged("[11000000.0,32000000.0]", "null"), HasSubstr("last"));
   EXPECT_THAT(damaged("\"usable_bytes\":null", "\"usable_bytes\":5"), HasSubstr("levels"));
   EXPECT_THAT(damaged("\"levels\"", "\"leveled\""), HasSubstr("levels"));
+  EXPECT_THAT(damaged("[5242880,0.0,17.5]", "[5242880,0.0,0]"), HasSubstr("waits"));
+  EXPECT_THAT(damaged("[5242880,0.0,17.5]", "[5242880,-1,17.5]"), HasSubstr("waits"));
+  EXPECT_THAT(damaged("[5242880,0.0,17.5]", "[5242880,0.0]"), HasSubstr("lists of 3"));
+  EXPECT_THAT(damaged("[5242880,0.0,17.5]", "\"x\""), HasSubstr("lists of 3"));
 }
 
 TEST_F(MemoryText, CampaignsSayWhatWasMeasuredAndWhatStatesAreMadeFrom) {
