@@ -2,6 +2,7 @@
 /// Key to text.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/text.hpp"
@@ -44,16 +45,48 @@ class Printer {
   }
 
  private:
-  template <class Integer>
-  void integer(Integer number) {
+  /// Where so many characters may be written; end_at() then says how many were.
+  char* room(std::size_t bytes) {
     const std::size_t size = out_.size();
-    out_.resize(size + kMaxDigits);
-    char* const digits = out_.data() + size;
-    const char* const end = std::to_chars(digits, digits + kMaxDigits, number).ptr;
-    out_.resize(size + static_cast<std::size_t>(end - digits));
+    out_.resize(size + bytes);
+    return out_.data() + size;
+  }
+  void end_at(const char* end) { out_.resize(static_cast<std::size_t>(end - out_.data())); }
+
+  template <class Integer>
+  static char* write(Integer number, char* to) {
+    // Most numbers of attributes have one digit.
+    if (number >= 0 && number < 10) {
+      *to = static_cast<char>('0' + number);
+      return to + 1;
+    }
+    return std::to_chars(to, to + kMaxDigits, number).ptr;
   }
 
-  void append(std::string_view text) { out_.append(text); }
+  template <class Integer>
+  void integer(Integer number) {
+    end_at(write(number, room(kMaxDigits)));
+  }
+
+  /// Those that `number_of` finds in the items: nullptr for one that is not known.
+  template <class Items, class NumberOf>
+  void numbers(const Items& items, NumberOf number_of) {
+    char* at = room(items.size() * (kMaxDigits + 1));
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (i > 0) *at++ = ',';
+      const std::int64_t* number = number_of(items[i]);
+      if (number != nullptr) {
+        at = write(*number, at);
+      } else {
+        *at++ = '?';
+      }
+    }
+    end_at(at);
+  }
+
+  void append(std::string_view text) {
+    end_at(std::copy(text.begin(), text.end(), room(text.size())));
+  }
 
   void bare_or_quoted(const std::string& text, bool bare) {
     if (bare) {
@@ -87,9 +120,14 @@ class Printer {
 
   void list(const List& list) {
     out_.push_back('[');
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (i > 0) out_.push_back(',');
-      value(list[i]);
+    const auto integer_of = [](const Value& one) { return one.integer(); };
+    if (std::all_of(list.begin(), list.end(), integer_of)) {
+      numbers(list, integer_of);
+    } else {
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        if (i > 0) out_.push_back(',');
+        value(list[i]);
+      }
     }
     out_.push_back(']');
   }
@@ -117,14 +155,7 @@ class Printer {
     if (!tensor.shape.ranked) {
       out_.push_back('*');
     } else {
-      for (std::size_t i = 0; i < tensor.shape.dims.size(); ++i) {
-        if (i > 0) out_.push_back(',');
-        if (tensor.shape.dims[i]) {
-          integer(*tensor.shape.dims[i]);
-        } else {
-          out_.push_back('?');
-        }
-      }
+      numbers(tensor.shape.dims, [](const Dim& dim) { return dim ? &*dim : nullptr; });
     }
     out_.push_back(']');
     if (tensor.value) {
