@@ -41,18 +41,19 @@ constexpr std::array kPasses = {
     NamedPass{"gelu", fuse_gelu, "Erf"},
     NamedPass{"layer-norm", fuse_layer_norm, "ReduceMean"},
     NamedPass{"simplified-layer-norm", fuse_simplified_layer_norm, "ReduceMean"},
-    NamedPass{"slices-to-split", fuse_slices_to_split},
+    NamedPass{"slices-to-split", fuse_slices_to_split, "Gather", "Slice"},
     NamedPass{"matmul-transpose", fuse_matmul_transpose, "Transpose"},
-    NamedPass{"bias-gelu", fuse_bias_gelu},
+    NamedPass{"bias-gelu", fuse_bias_gelu, "Gelu", "FastGelu"},
     NamedPass{"skip-layer-norm", fuse_skip_layer_norm, "LayerNormalization"},
     NamedPass{"fast-gelu", fuse_fast_gelu, "Tanh"},
     NamedPass{"quick-gelu", fuse_quick_gelu, "Sigmoid"},
-    NamedPass{"matmul-scale", fuse_matmul_scale},
+    NamedPass{"matmul-scale", fuse_matmul_scale, "MatMul", "FusedMatMul"},
     NamedPass{"transposes", push_transposes},
     NamedPass{"transposes-of-cpu", push_transposes_of_cpu},
     NamedPass{"channels-last", move_channels_last, "QLinearConv"},
     NamedPass{"copy-dequantisations", copy_dequantisations, "DequantizeLinear"},
-    NamedPass{"propagate-quantisation", propagate_quantisation},
+    NamedPass{"propagate-quantisation", propagate_quantisation, "QuantizeLinear",
+              "DequantizeLinear"},
     NamedPass{"quantise-biases", quantise_biases, "DequantizeLinear"},
     NamedPass{"clips-of-quantisation", drop_clips_of_quantisation, "QuantizeLinear"},
     NamedPass{"unsigned-activations", make_activations_unsigned, "QuantizeLinear"},
@@ -86,6 +87,12 @@ std::vector<std::size_t> run_order(const ir::Graph& graph) {
       if (id != kNone && producer[static_cast<std::size_t>(id)] < count)
         sources.push_back(producer[static_cast<std::size_t>(id)]);
   });
+}
+
+/// Whether the net may hold what the pass looks for.
+bool is_wanted(const NamedPass& pass, const Net& net) {
+  return pass.wanted.empty() || net.had(pass.wanted) ||
+         (!pass.also_wanted.empty() && net.had(pass.also_wanted));
 }
 
 /// Operands whose values a run records in the key, and rules cannot know.
@@ -125,7 +132,7 @@ Result<ir::Graph> optimise(const ir::Graph& graph, const std::vector<Level>& lev
       changed = false;
       for (const Level::Step& step : level.steps) {
         const NamedPass& pass = *step.pass;
-        if ((round > 0 && step.once) || (!pass.wanted.empty() && !net.had(pass.wanted))) continue;
+        if ((round > 0 && step.once) || !is_wanted(pass, net)) continue;
         changed = pass.pass(net, machine) || changed;
       }
     }

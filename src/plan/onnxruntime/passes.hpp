@@ -68,8 +68,9 @@ bool block_channels(Net& net, const Machine& machine);
 struct NamedPass {
   std::string_view name;
   Pass pass = nullptr;
-  /// A net without this operator stays as it is; empty: the pass looks for several.
+  /// A net without these operators stays as it is; empty: the pass looks for more.
   std::string_view wanted = {};
+  std::string_view also_wanted = {};
 };
 /// Every pass by the name that rule files have for it.
 std::span<const NamedPass> passes();
