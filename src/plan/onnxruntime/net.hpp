@@ -93,6 +93,11 @@ struct Node {
 inline constexpr std::string_view kMs = "com.microsoft";
 inline constexpr std::string_view kNchwc = "com.microsoft.nchwc";
 
+/// As ==, of which g++ makes two calls where this is one.
+inline bool is_same(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin());
+}
+
 class Net {
  public:
   /// Constants folded. `graph` must outlive it. Code::Refused names the first node whose results
@@ -112,7 +117,7 @@ class Net {
   [[nodiscard]] bool alive(NodeId id) const { return id >= 0 && node(id).alive; }
   /// Whether it is that operator, of ONNX's own domain or `domain`.
   [[nodiscard]] bool is(NodeId id, std::string_view op, std::string_view domain = "") const {
-    return alive(id) && node(id).op == op && node(id).domain == domain;
+    return alive(id) && is_same(node(id).op, op) && is_same(node(id).domain, domain);
   }
   [[nodiscard]] bool is_any(NodeId id, std::initializer_list<std::string_view> ops) const;
   /// kNone where the node lacks it.
