@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "base/result.hpp"
 #include "estimate/estimate.hpp"
 #include "estimate/reuse.hpp"
@@ -42,6 +43,7 @@ struct Query {
   bool explain =
       true;  ///< whether Estimate::why is wanted: its sentence costs more than the number
   ForeignBytes foreign = {};
+  std::optional<base::Hash128> hash = std::nullopt;  ///< of the key, where it is known already
 };
 
 /// A way to answer. Thread-safe: estimate() changes nothing that a caller can see. What learns from

@@ -11,7 +11,7 @@ namespace {
 
 /// No footprint is none of the footprints, and no bytes of others none of those.
 base::Hash128 identity(const Query& query) {
-  base::Hash128 hash = base::hash128(query.key);
+  base::Hash128 hash = query.hash ? *query.hash : base::hash128(query.key);
   if (query.reuse_bytes)
     hash.high ^= base::mix_seed(1, std::bit_cast<std::uint64_t>(*query.reuse_bytes));
   if (query.foreign.mean > 0)

@@ -281,6 +281,7 @@ constexpr LeftBehind kUnknownLeftBehind{0.5, 0.3};
 
 /// What a key says that every prediction of it asks for.
 struct KeyFacts {
+  base::Hash128 hash;
   bool view = false;
   std::optional<ir::ValueCaveat> caveat;
   double value_cost_sd = 0;
@@ -451,7 +452,7 @@ struct Predictor::Impl {
     if (at != facts.end()) return at->second;
     constexpr std::size_t kMaxFacts = 1'000'000;
     if (facts.size() >= kMaxFacts) facts.clear();
-    KeyFacts found{ir::names_view(key, *rows.catalogue), ir::value_caveat(key),
+    KeyFacts found{base::hash128(key), ir::names_view(key, *rows.catalogue), ir::value_caveat(key),
                    ir::value_cost_sd(key)};
     if (!found.view) set_bytes(key, found);
     return facts.emplace(std::string(key), std::move(found)).first->second;
@@ -587,7 +588,7 @@ Result<Answers> Predictor::Impl::answer(const Asked& asked, std::optional<double
   queries.reserve(keys.size());
   Answers answers(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    queries.push_back({keys[i], reuse_bytes, explain, foreign});
+    queries.push_back({keys[i], reuse_bytes, explain, foreign, asked.facts[i].hash});
     if (asked.facts[i].view) OPLAT_CHECK(estimate_view(queries[i], answers[i]));
   }
   OPLAT_CHECK(estimate::estimate_all(chain, queries, answers));
