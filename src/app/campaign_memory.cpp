@@ -103,7 +103,7 @@ Result<CampaignMemory> memory_before(const Session& session, std::size_t kernels
   }
   memory.facts[table::kStatesFact] = std::string(table::kReportedSizes);
   if (known) {
-    // Points and waits made what states need: the levels.
+    // States need the levels alone.
     table::MemoryHierarchy levels = *known;
     levels.points.clear();
     levels.waits.clear();

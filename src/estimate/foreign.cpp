@@ -29,10 +29,10 @@ constexpr double kFresh = 0.05;
 constexpr double kLeastRate = 0.1, kMostRate = 100, kStep = 1.12;
 /// A rate has to leave so much less than none does.
 constexpr double kWorthIt = 0.95;
-/// A pool that has lost no more than this after the longest wait has lost nothing: looks differ.
+/// Where no wait shows more than this, looks differ by chance.
 constexpr double kNothingLost = 0.05;
-/// Of a load from memory over one without a wait: less says nothing of where a line was.
-constexpr double kLeastRise = 1.2;
+/// Of a load from memory over one from the last level: less says nothing of where a line was.
+constexpr double kMinRise = 1.2;
 
 struct Ends {
   std::optional<double> hot, cold;  ///< logarithms of times
@@ -108,21 +108,21 @@ double best_rate(const std::function<double(double)>& left_by_rate) {
 struct AfterWait {
   double pool_bytes = 0;
   double wait_ns = 0;
-  double lost = 0;  ///< share, 0 to 1
+  double lost = 0;  ///< share of the way to memory, 0 to 1
 };
 
-std::vector<AfterWait> looks_after_waits(const table::MemoryHierarchy& memory) {
-  std::vector<AfterWait> looks;
-  if (memory.levels.empty()) return looks;
+/// std::nullopt if nobody looked, or loads from memory take hardly longer than from the last level.
+std::optional<std::vector<AfterWait>> looks_after_waits(const table::MemoryHierarchy& memory) {
+  if (!memory.has_last_level() || memory.waits.empty()) return std::nullopt;
   // Means of loads, while levels are lower quartiles: what all is gone from may cost more.
   double memory_ns = memory.levels.back().chase_ns;
   for (const table::MemoryWait& wait : memory.waits) memory_ns = std::max(memory_ns, wait.chase_ns);
-  const table::MemoryWait* at_once = nullptr;  // of the looks that follow
+  const double level_ns = memory.levels[1].chase_ns;
+  if (!(memory_ns > kMinRise * level_ns)) return std::nullopt;
+  std::vector<AfterWait> looks;
   for (const table::MemoryWait& wait : memory.waits) {
-    if (wait.wait_ns == 0) at_once = &wait;
-    if (wait.wait_ns == 0 || at_once == nullptr || at_once->pool_bytes != wait.pool_bytes) continue;
-    if (!(memory_ns > kLeastRise * at_once->chase_ns)) continue;
-    const double slower = (wait.chase_ns - at_once->chase_ns) / (memory_ns - at_once->chase_ns);
+    // Ramps, too, are of the logarithm of a load's time.
+    const double slower = std::log(wait.chase_ns / level_ns) / std::log(memory_ns / level_ns);
     looks.push_back(
         {static_cast<double>(wait.pool_bytes), wait.wait_ns, std::clamp(slower, 0.0, 1.0)});
   }
@@ -131,32 +131,31 @@ std::vector<AfterWait> looks_after_waits(const table::MemoryHierarchy& memory) {
 
 }  // namespace
 
-double foreign_rate(std::span<const Sample> samples, const Ramp& last) {
+std::optional<double> foreign_rate_by_rows(std::span<const Sample> samples, const Ramp& last) {
   const std::vector<Between> kernels = kernels_between(samples);
-  if (kernels.size() < kMinKernels) return 0;
+  if (kernels.size() < kMinKernels) return std::nullopt;
   return best_rate([&](double rate) { return left_by(kernels, last, rate); });
 }
 
-double foreign_rate_by_looks(const table::MemoryHierarchy& memory, const Ramp& last) {
-  const std::vector<AfterWait> looks = looks_after_waits(memory);
-  if (std::none_of(looks.begin(), looks.end(),
+std::optional<double> foreign_rate_by_looks(const table::MemoryHierarchy& memory,
+                                            const Ramp& last) {
+  const auto looks = looks_after_waits(memory);
+  if (!looks) return std::nullopt;
+  if (std::none_of(looks->begin(), looks->end(),
                    [](const AfterWait& look) { return look.lost > kNothingLost; }))
     return 0;
   return best_rate([&](double rate) {
     double left = 0;
-    for (const AfterWait& look : looks) {
-      const double before = lost_among_others(last, look.pool_bytes, 0);
-      const double after = lost_among_others(last, look.pool_bytes, rate * look.wait_ns);
-      left += std::abs(look.lost - (before < 1 ? (after - before) / (1 - before) : 0));
-    }
+    for (const AfterWait& look : *looks)
+      left += std::abs(look.lost - lost_among_others(last, look.pool_bytes, rate * look.wait_ns));
     return left;
   });
 }
 
 double foreign_rate(std::span<const Sample> samples, const table::MemoryHierarchy& memory,
                     const Ramp& last) {
-  const double by_rows = foreign_rate(samples, last);
-  return by_rows > 0 ? by_rows : foreign_rate_by_looks(memory, last);
+  const auto by_rows = foreign_rate_by_rows(samples, last);
+  return by_rows ? *by_rows : foreign_rate_by_looks(memory, last).value_or(0);
 }
 
 double without_loss(double log_ns, double hot_log_ns, double cold_log_ns, double lost) {

@@ -24,15 +24,17 @@ namespace oplat::estimate {
 inline constexpr double kMostLost = 0.7;
 
 /// Bytes a ns, 0 to 100: with which kernels that were measured hot, in the last level and cold lie
-/// where they do between hot and cold, in the mean magnitude of what is left. 0 where they are few
-/// or time makes no difference. `samples`: as read_samples_in_states() has them.
-double foreign_rate(std::span<const Sample> samples, const Ramp& last);
+/// where they do between hot and cold, in the mean magnitude of what is left. 0 where time makes no
+/// difference; std::nullopt if kernels are few. `samples`: as read_samples_in_states() has them.
+std::optional<double> foreign_rate_by_rows(std::span<const Sample> samples, const Ramp& last);
 
-/// The same by looks at memory after waits (docs/adr/0095): the one with which as much of a pool is
-/// gone after a wait as its loads say. 0 where nobody looked, or what is gone is noise.
-double foreign_rate_by_looks(const table::MemoryHierarchy& memory, const Ramp& last);
+/// The same by looks at memory after waits (docs/adr/0095): with which as much of a pool is gone
+/// after a wait as its loads say. 0 where nothing is gone; std::nullopt if nobody looked, or memory
+/// is hardly slower than the last level.
+std::optional<double> foreign_rate_by_looks(const table::MemoryHierarchy& memory, const Ramp& last);
 
-/// By rows where they tell, since they are of the whole time of measuring, else by looks.
+/// By rows where there are enough, since they are of the whole time of measuring, else by looks; 0
+/// if nobody knows.
 double foreign_rate(std::span<const Sample> samples, const table::MemoryHierarchy& memory,
                     const Ramp& last);
 

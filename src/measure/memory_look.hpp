@@ -26,16 +26,16 @@ struct MemoryLook {
 /// What is asked of a worker.
 struct MemoryQuestion {
   std::int64_t pool_bytes = 0;  ///< 0: only how large a pool may be
-  /// Nothing: an ordinary look. Else only loads at random are timed, once, after so much time in
-  /// which this process touches no memory: what they cost more than after none, others took.
+  /// std::nullopt: an ordinary look. Else only loads at random are timed, once, so long after the
+  /// last use, in which this process touches no memory: what they cost more, others took.
   std::optional<std::int64_t> wait_ns = std::nullopt;
 };
 
 struct MemoryAnswer {
   std::int64_t max_pool_bytes = 0;  ///< a larger pool would take memory that others need
   std::optional<MemoryLook> look;   ///< nothing: none was asked for, or the pool was larger
-  /// ns of a load after the wait; nothing: no wait was asked for, the pool was larger, or the
-  /// worker is of an earlier oplat
+  /// ns of a load after the wait; std::nullopt if no wait was asked for, the pool was larger, or
+  /// the worker is of an earlier oplat
   std::optional<double> waited_chase_ns = std::nullopt;
 };
 /// Unsupported: this worker has no times of this machine, or does not know the question.

@@ -11,7 +11,7 @@
 ///
 /// Then a pool that the last level holds is left alone for a while, again and again: what others
 /// bring in meanwhile shows in what its loads cost (docs/adr/0095). Others come and go, and a model
-/// meets them on average, so that these costs are means.
+/// meets them on average, so that these costs are means, of logarithms as all along the ramps.
 #include "measure/memory_probe.hpp"
 
 #include <algorithm>
@@ -49,15 +49,17 @@ constexpr std::int64_t kPassesBeforeFiner = 3;
 /// are does not change otherwise.
 constexpr std::int64_t kPassesOfPlacement = 8;
 constexpr double kQuartile = 0.25;
-/// Of the time, for waits, where there is a last level.
+/// Of the time, for waits; pools have it too where there are none.
 constexpr double kShareOfWaits = 0.15;
 constexpr std::int64_t kMaxWaitPasses = 16;
+/// A pass over waits takes a tenth of a second: with less left there is no use in beginning.
+constexpr double kMinSecondsOfWaits = 0.6;
 /// Fewer say little of a mean.
 constexpr std::int64_t kMinWaitPasses = 4;
 /// A use of a weight lies so far back in models of up to some ten ms; later ones have lost what
 /// there was.
-constexpr std::array<std::int64_t, 8> kWaitsNs = {0,         500'000,   1'000'000,  2'000'000,
-                                                  4'000'000, 8'000'000, 16'000'000, 32'000'000};
+constexpr std::array<std::int64_t, 7> kWaitsNs = {0,         1'000'000,  2'000'000, 4'000'000,
+                                                  8'000'000, 16'000'000, 32'000'000};
 /// The pool of waits is out of the core's own cache and within the last level by this factor.
 constexpr double kWellInside = 1.2;
 
@@ -83,18 +85,19 @@ class MemoryProbe {
 
  private:
   [[nodiscard]] double now() const { return request_.seconds ? request_.seconds() : steady_now(); }
-  /// Whether pools have had their time, or with 1 all of it is over.
-  [[nodiscard]] bool time_over(double share = 1 - kShareOfWaits) const {
-    return now() - started_ >= share * request_.max_seconds;
-  }
+  [[nodiscard]] double left_s() const { return request_.max_seconds - (now() - started_); }
+  [[nodiscard]] bool time_over() const { return left_s() <= kept_share_ * request_.max_seconds; }
   /// The first pools, and how large the last one should be.
   void choose_pools(std::int64_t max_pool_bytes);
   /// nothing: go on.
   Result<std::optional<MeasuredMemoryOutcome>> pass();
   Result<std::optional<MeasuredMemoryOutcome>> look_at(std::int64_t pool_bytes);
   void add_pools();
-  /// Puts waits into the hierarchy, if it has a last level that holds a pool and the worker knows
-  /// them. Nothing about them ends the measurement but a lost worker or an interruption.
+  /// Passes until most of the time is over, and the hierarchy of them.
+  Result<std::optional<MeasuredMemoryOutcome>> passes();
+  /// false: the worker does not know waits, or could not.
+  Result<bool> wait_pass(std::int64_t pool_bytes, bool up);
+  /// Puts waits into the hierarchy, if it has a last level that holds a pool, and there is time.
   Status look_after_waits();
   void tell(std::int64_t pool_bytes, std::size_t done_in_pass) const;
   void tell_share(double share, std::int64_t pool_bytes) const;
@@ -103,7 +106,9 @@ class MemoryProbe {
   const MemoryProbeRequest& request_;
   const MemoryLooker& look_;
   double started_;
+  double kept_share_ = kShareOfWaits;  ///< of the time, that passes over pools leave
   std::map<std::int64_t, Looks> pools_;
+  std::array<double, kWaitsNs.size()> waited_log_ns_{};  ///< sums of logarithms over passes
   MeasuredMemory result_;
 };
 
@@ -230,29 +235,52 @@ std::optional<std::int64_t> pool_of_waits(const table::MemoryHierarchy& found) {
   return whole_pages(std::sqrt(low * high));
 }
 
+Result<bool> MemoryProbe::wait_pass(std::int64_t pool_bytes, bool up) {
+  // What takes longer than a load from memory in its worst moments was not the cache: the core was
+  // taken away meanwhile.
+  const double most_ns = result_.hierarchy.points.back().chase_high_ns;
+  std::array<double, kWaitsNs.size()> costs{};
+  for (std::size_t i = 0; i < kWaitsNs.size(); ++i) {
+    if (request_.stop_asked && request_.stop_asked())
+      return fail(Code::Interrupted, "interrupted while memory was measured");
+    const std::size_t at = up ? i : kWaitsNs.size() - 1 - i;
+    OPLAT_TRY(outcome, look_({pool_bytes, kWaitsNs[at]}));
+    const auto* answer = std::get_if<MemoryAnswer>(&outcome);
+    if (answer == nullptr || !answer->waited_chase_ns) return false;
+    costs[at] = std::min(*answer->waited_chase_ns, most_ns);
+  }
+  for (std::size_t i = 0; i < costs.size(); ++i) waited_log_ns_[i] += std::log(costs[i]);
+  return true;
+}
+
 Status MemoryProbe::look_after_waits() {
   const auto pool = pool_of_waits(result_.hierarchy);
-  if (!pool) return {};
-  std::array<double, kWaitsNs.size()> sums{};
+  if (!pool || left_s() < kMinSecondsOfWaits) return {};
   std::int64_t passes = 0;
-  for (; passes < kMaxWaitPasses && !time_over(1); ++passes) {
-    for (std::size_t i = 0; i < kWaitsNs.size(); ++i) {
-      if (request_.stop_asked && request_.stop_asked())
-        return fail(Code::Interrupted, "interrupted while memory was measured");
-      const std::size_t at = passes % 2 == 0 ? i : kWaitsNs.size() - 1 - i;
-      OPLAT_TRY(outcome, look_({*pool, kWaitsNs[at]}));
-      const auto* answer = std::get_if<MemoryAnswer>(&outcome);
-      if (answer == nullptr || !answer->waited_chase_ns) return {};
-      sums[at] += *answer->waited_chase_ns;
-    }
-    tell_share(1 - kShareOfWaits + kShareOfWaits * static_cast<double>(passes + 1) / kMaxWaitPasses,
+  while (passes < kMaxWaitPasses && left_s() > 0) {
+    OPLAT_TRY(whole, wait_pass(*pool, passes % 2 == 0));
+    if (!whole) break;
+    ++passes;
+    tell_share(1 - kShareOfWaits + kShareOfWaits * static_cast<double>(passes) / kMaxWaitPasses,
                *pool);
   }
   if (passes < kMinWaitPasses) return {};
   for (std::size_t i = 0; i < kWaitsNs.size(); ++i)
-    result_.hierarchy.waits.push_back(
-        {*pool, static_cast<double>(kWaitsNs[i]), sums[i] / static_cast<double>(passes)});
+    result_.hierarchy.waits.push_back({*pool, static_cast<double>(kWaitsNs[i]),
+                                       std::exp(waited_log_ns_[i] / static_cast<double>(passes))});
   return {};
+}
+
+Result<std::optional<MeasuredMemoryOutcome>> MemoryProbe::passes() {
+  while (result_.passes < kMaxPasses && (result_.passes == 0 || !time_over())) {
+    OPLAT_TRY(ended, pass());
+    if (ended) return ended;
+    if (result_.passes == kPassesBeforeFiner) add_pools();
+    if (result_.passes % kPassesOfPlacement == 0 && result_.passes < kMaxPasses)
+      OPLAT_CHECK(look_({0}).map([](const MemoryOutcome&) {}));
+  }
+  result_.hierarchy = levels();
+  return std::optional<MeasuredMemoryOutcome>();
 }
 
 Result<MeasuredMemoryOutcome> MemoryProbe::run() {
@@ -267,15 +295,14 @@ Result<MeasuredMemoryOutcome> MemoryProbe::run() {
     return MeasuredMemoryOutcome(
         table::Failed{fmt::format("only {} of memory can be used for it",
                                   base::bytes_text(static_cast<double>(max_pool_bytes)))});
-  while (result_.passes < kMaxPasses && (result_.passes == 0 || !time_over())) {
-    OPLAT_TRY(ended, pass());
-    if (ended) return std::move(*ended);
-    if (result_.passes == kPassesBeforeFiner) add_pools();
-    if (result_.passes % kPassesOfPlacement == 0 && result_.passes < kMaxPasses)
-      OPLAT_CHECK(look_({0}).map([](const MemoryOutcome&) {}));
-  }
-  result_.hierarchy = levels();
+  OPLAT_TRY(ended, passes());
+  if (ended) return std::move(*ended);
   OPLAT_CHECK(look_after_waits());
+  if (result_.hierarchy.waits.empty()) {
+    kept_share_ = 0;
+    OPLAT_TRY(ended_later, passes());
+    if (ended_later) return std::move(*ended_later);
+  }
   result_.seconds = now() - started_;
   return MeasuredMemoryOutcome(std::move(result_));
 }

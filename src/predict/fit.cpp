@@ -217,6 +217,9 @@ class Fitting {
   /// Of its kernels; std::nullopt, and it is excluded, if some have no row.
   Result<std::optional<KernelSum>> sum_with(const Predictor& predictor,
                                             const FitCandidate& candidate, double foreign_bytes);
+  /// As predict() lets in what others bring, so many bytes a ns.
+  Result<std::optional<KernelSum>> sum_among(const Predictor& predictor,
+                                             const FitCandidate& candidate, double bytes_per_ns);
   Status add_sums(FitCandidate& candidate);
   [[nodiscard]] std::vector<const FitCandidate*> without(const std::set<std::string>& groups) const;
   [[nodiscard]] Fitted fit(const std::vector<const FitCandidate*>& models) const;
@@ -258,6 +261,7 @@ class Fitting {
   std::vector<Curve> curves_;
   std::size_t shares_ = 1;  ///< curves_ in a row that differ in foreign_share alone
   double foreign_bytes_per_ns_ = 0;
+  double unfitted_bytes_per_ns_ = 0;  ///< that models feel without a fit
   CountedResults counted_ = CountedResults::WithInputs;
   std::vector<std::string> silent_on_inputs_;  ///< LeaveOneOut::silent_on_inputs()
   std::vector<Predictor> predictors_;          ///< one for each place of the curve
@@ -285,6 +289,15 @@ Result<std::optional<KernelSum>> Fitting::sum_with(const Predictor& predictor,
   return std::optional(std::move(sum));
 }
 
+Result<std::optional<KernelSum>> Fitting::sum_among(const Predictor& predictor,
+                                                    const FitCandidate& candidate,
+                                                    double bytes_per_ns) {
+  if (!(bytes_per_ns > 0)) return sum_with(predictor, candidate, 0);
+  const double reuse = candidate.plan.weight_bytes + candidate.plan.activation_bytes;
+  OPLAT_TRY(ns, predictor.ns_of(candidate.plan.kernels, reuse, MissingPolicy::Error, bytes_per_ns));
+  return sum_with(predictor, candidate, bytes_per_ns * ns);
+}
+
 Status Fitting::add_sums(FitCandidate& candidate) {
   const double reuse = candidate.plan.weight_bytes + candidate.plan.activation_bytes;
   if (!(reuse >= 0 && std::isfinite(reuse))) {
@@ -295,24 +308,20 @@ Status Fitting::add_sums(FitCandidate& candidate) {
   for (const Predictor& predictor : predictors_) {
     OPLAT_TRY(alone, sum_with(predictor, candidate, 0));
     if (!alone) return {};
-    // As predict() lets others in.
     for (std::size_t share = 0; share < shares_; ++share) {
       const double rate = curves_[sums.size()].foreign_share * foreign_bytes_per_ns_;
       if (!(rate > 0)) {
         sums.push_back(*alone);
         continue;
       }
-      OPLAT_TRY(ns, predictor.ns_of(candidate.plan.kernels, reuse, MissingPolicy::Error, rate));
-      OPLAT_TRY(sum, sum_with(predictor, candidate, rate * ns));
+      OPLAT_TRY(sum, sum_among(predictor, candidate, rate));
       if (!sum) return {};
       sums.push_back(*std::move(sum));
     }
   }
   candidate.unfitted = sums.front().parts;
   if (unfitted_) {
-    const double rate = traffic_before_fit(selection_.memory).during(1).mean;
-    OPLAT_TRY(ns, unfitted_->ns_of(candidate.plan.kernels, reuse, MissingPolicy::Error, rate));
-    OPLAT_TRY(sum, sum_with(*unfitted_, candidate, rate * ns));
+    OPLAT_TRY(sum, sum_among(*unfitted_, candidate, unfitted_bytes_per_ns_));
     if (!sum) return {};
     candidate.unfitted = sum->parts;
   }
@@ -381,6 +390,7 @@ Status Fitting::collect() {
   if (foreign_bytes_per_ns_ > 0 || counted_ != CountedResults::WithInputs) {
     Selection unfitted = selection_;
     unfitted.fit.reset();
+    unfitted_bytes_per_ns_ = traffic_before_fit(selection_.memory).during(1).mean;
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(unfitted), std::nullopt));
     unfitted_ = std::move(predictor);
   }

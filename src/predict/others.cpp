@@ -10,14 +10,14 @@ namespace oplat::predict {
 TrafficOfOthers traffic_before_fit(const std::optional<table::MemoryHierarchy>& memory) {
   const auto last = estimate::measured_last_level(memory);
   if (!last) return {};
-  TrafficOfOthers others{estimate::foreign_rate_by_looks(*memory, *last)};
+  double mean = 0;
   double squares = 0;
   for (const auto& [share, likely] : kForeignShares) {
-    others.share += likely * share;
+    mean += likely * share;
     squares += likely * share * share;
   }
-  others.share_sd = std::sqrt(squares - others.share * others.share);
-  return others;
+  const double rate = estimate::foreign_rate_by_looks(*memory, *last).value_or(0);
+  return {mean * rate, 1, std::sqrt(squares - mean * mean) / mean};
 }
 
 }  // namespace oplat::predict

@@ -27,8 +27,8 @@ struct TrafficOfOthers {
 inline constexpr std::array<std::pair<double, double>, 4> kForeignShares = {
     {{0.5, 0.5}, {0, 0.1}, {0.25, 0.2}, {1, 0.2}}};
 
-/// Before models were timed: by looks at memory, with the mean of those shares (docs/adr/0095).
-/// Nothing where nobody looked.
+/// Before models were timed: the mean of those shares of what looks at memory say, which rows lost
+/// and models feel alike (docs/adr/0095). 0 if nobody looked.
 TrafficOfOthers traffic_before_fit(const std::optional<table::MemoryHierarchy>& memory);
 
 }  // namespace oplat::predict

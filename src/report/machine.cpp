@@ -46,10 +46,11 @@ Json level_json(const NamedLevel& level) {
   return json;
 }
 
-/// What others bring into the last level, 1e9 bytes a second; nothing: nobody looked.
+/// What others bring into the last level, 1e9 bytes a second; std::nullopt if nobody looked, or it
+/// cannot be seen.
 std::optional<double> others_gb_per_s(const table::MemoryHierarchy& found) {
   const auto last = estimate::measured_last_level(found);
-  if (!last || found.waits.empty()) return std::nullopt;
+  if (!last) return std::nullopt;
   return estimate::foreign_rate_by_looks(found, *last);
 }
 

@@ -115,8 +115,9 @@ struct oplat_probe_look {
 OPLAT_PROBE_API int oplat_probe_memory_look(int64_t pool_bytes, struct oplat_probe_look* out);
 
 /** What others take from a cache meanwhile (docs/adr/0095): reads such a pool, follows the lines of
- * the window, lets `wait_ns` pass without touching memory, and times a load of the window at
- * random, as chase_ns above, once. EINVAL also if `wait_ns` is below 0 or above a second. */
+ * the window, and times a load of the first eighth of them, as chase_ns above, once, `wait_ns`
+ * after the first of them was last used, or as soon as the pool is read. Nothing is touched while
+ * it waits. EINVAL also if `wait_ns` is below 0 or above a second. */
 OPLAT_PROBE_API int oplat_probe_memory_wait(int64_t pool_bytes, int64_t wait_ns, double* chase_ns);
 
 /** Gives back the buffers of the memory reference, of the scrub and of the pool. */

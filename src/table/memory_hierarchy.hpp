@@ -29,11 +29,12 @@ struct MemoryPoint {
   friend bool operator==(const MemoryPoint&, const MemoryPoint&) = default;
 };
 
-/// What a load at random cost after a time in which its process touched no memory, as the mean of
-/// several at different times: what it costs more than after none, others took (docs/adr/0095).
+/// What a load at random cost after a time in which its process touched no memory, as the geometric
+/// mean of several at different times: what it costs more than one from the last level, others took
+/// (docs/adr/0095).
 struct MemoryWait {
   std::int64_t pool_bytes = 0;  ///< that had been read since the last use
-  double wait_ns = 0;
+  double wait_ns = 0;           ///< since the last use; 0: as soon as the pool was read
   double chase_ns = 0;
   friend bool operator==(const MemoryWait&, const MemoryWait&) = default;
 };
@@ -75,8 +76,7 @@ struct MemoryHierarchy {
   std::optional<Eviction> last;   ///< out of the cache before memory
   /// Reading so much leaves nothing in any cache; nothing: the curve does not end flat.
   std::optional<std::int64_t> scrub_bytes;
-  /// Of pools in the last level, those of one pool together, the one without a wait first; empty:
-  /// nobody looked.
+  /// Of pools in the last level; empty: nobody looked.
   std::vector<MemoryWait> waits = {};
   /// Whether there is a cache behind the core's own in which weights can be.
   [[nodiscard]] bool has_last_level() const { return levels.size() > 2; }

@@ -15,7 +15,7 @@ using MemoryJson = nlohmann::ordered_json;
 
 constexpr std::size_t kMaxMemoryPoints = 1000;
 constexpr std::size_t kMaxLevels = 3;
-constexpr std::size_t kMaxMemoryWaits = 1000;
+constexpr std::size_t kMaxMemoryWaits = 64;
 constexpr double kMaxMemoryWaitNs = 1e12;
 constexpr double kMaxMemoryBytes = 1e18;
 constexpr double kMaxLineNs = 1e9;
@@ -188,7 +188,11 @@ double place_of(const MemoryRamp& ramp) { return std::sqrt(ramp.lo_bytes * ramp.
 MemoryHierarchy together(const MemoryHierarchy& earlier, MemoryHierarchy later) {
   if (!earlier.last) return later;
   if (!later.last) return earlier;
-  later.waits.insert(later.waits.begin(), earlier.waits.begin(), earlier.waits.end());
+  // Of long ago they say less than of late.
+  const std::size_t kept = kMaxMemoryWaits - std::min(kMaxMemoryWaits, later.waits.size());
+  const auto from =
+      earlier.waits.end() - static_cast<std::ptrdiff_t>(std::min(kept, earlier.waits.size()));
+  later.waits.insert(later.waits.begin(), from, earlier.waits.end());
   const auto between = [](double a, double b) { return std::sqrt(a * b); };
   const auto by_place = [](const MemoryRamp& a, const MemoryRamp& b) {
     return place_of(a) < place_of(b);

@@ -34,7 +34,8 @@ Result<std::optional<MemoryHierarchy>> find_memory(const Table& table, DeviceId 
 
 /// `later`, with the curve out of the last level of both: its ramp lies in the middle of theirs, on
 /// the logarithm, the ramp of loads is that at smaller pools and that of reads in order the one at
-/// larger ones. It has the waits of both. One of the two alone where the other found no such curve.
+/// larger ones. It has the waits of both, of many the last 64. One of the two alone where the other
+/// found no such curve.
 MemoryHierarchy together(const MemoryHierarchy& earlier, MemoryHierarchy later);
 
 /// What the cache states of rows are made from.

@@ -81,7 +81,10 @@ TEST_F(CampaignMemoryTest, LooksBeforeItsRowsAndLongCampaignsAfterThemToo) {
   EXPECT_NEAR(*before->levels[1].capacity_bytes, 16 * kFakeMib, 4 * kFakeMib);
   ASSERT_TRUE(before->scrub_bytes);
   EXPECT_LT(static_cast<double>(*before->scrub_bytes), 64 * kFakeMib) << "480 MiB are reported";
+  ASSERT_FALSE(before->waits.empty());
+  EXPECT_NEAR(before->waits.back().chase_ns, 100, 1);
   ASSERT_TRUE(sizes().begun && sizes().memory);
+  EXPECT_TRUE(sizes().memory->waits.empty()) << "no state is made from them";
   EXPECT_EQ(sizes().memory->scrub_bytes, before->scrub_bytes);
   // What is known of the machine is not measured before the rows again.
   const Facts more = facts_of("memory", 100, 2);

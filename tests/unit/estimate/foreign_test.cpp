@@ -39,20 +39,21 @@ std::vector<Sample> shared_host(double rate, double noise, int kernels = 200) {
 
 TEST(ForeignRate, IsFoundFromHowLongRowsOfTheLastLevelWait) {
   for (const double rate : {1.0, 6.0, 25.0})
-    EXPECT_NEAR(foreign_rate(shared_host(rate, 0.01), kLast) / rate, 1, 0.15) << rate;
+    EXPECT_NEAR(foreign_rate_by_rows(shared_host(rate, 0.01), kLast).value() / rate, 1, 0.15)
+        << rate;
 }
 
 TEST(ForeignRate, NobodyElseOrTooLittleToTell) {
-  EXPECT_EQ(foreign_rate(shared_host(0, 0), kLast), 0);
-  EXPECT_LT(foreign_rate(shared_host(0, 0.01), kLast), 0.3);
-  EXPECT_EQ(foreign_rate(shared_host(6, 0, 20), kLast), 0) << "few kernels";
-  EXPECT_EQ(foreign_rate({}, kLast), 0);
+  EXPECT_EQ(foreign_rate_by_rows(shared_host(0, 0), kLast), 0);
+  EXPECT_LT(foreign_rate_by_rows(shared_host(0, 0.01), kLast).value(), 0.3);
+  EXPECT_FALSE(foreign_rate_by_rows(shared_host(6, 0, 20), kLast)) << "few kernels";
+  EXPECT_FALSE(foreign_rate_by_rows({}, kLast));
   auto without_cold = shared_host(6, 0);
   std::erase_if(without_cold, [](const Sample& sample) { return sample.state == 2; });
-  EXPECT_EQ(foreign_rate(without_cold, kLast), 0);
+  EXPECT_FALSE(foreign_rate_by_rows(without_cold, kLast));
   auto odd = shared_host(6, 0);
   for (Sample& sample : odd) sample.cycle_ns = 0;
-  EXPECT_EQ(foreign_rate(odd, kLast), 0) << "rows that do not say how they were measured";
+  EXPECT_FALSE(foreign_rate_by_rows(odd, kLast)) << "rows that do not say how they were measured";
 }
 
 /// Looks at a pool of 4 MiB after waits, where others bring in so many bytes a ns.
@@ -64,44 +65,56 @@ table::MemoryHierarchy looked_at(double rate, double noise = 0) {
   for (const double ms : {0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0}) {
     const double lost = lost_among_others(kLast, kPool, rate * ms * 1e6);
     const double error = noise > 0 ? std::exp(normal(random)) : 1;
-    memory.waits.push_back({static_cast<std::int64_t>(kPool), ms * 1e6, (20 + 100 * lost) * error});
+    memory.waits.push_back(
+        {static_cast<std::int64_t>(kPool), ms * 1e6, 20 * std::pow(6, lost) * error});
   }
   return memory;
 }
 
 TEST(ForeignRate, IsFoundFromLooksAfterWaits) {
   for (const double rate : {1.0, 4.0, 25.0}) {
-    EXPECT_NEAR(foreign_rate_by_looks(looked_at(rate), kLast) / rate, 1, 0.07) << rate;
-    EXPECT_NEAR(foreign_rate_by_looks(looked_at(rate, 0.05), kLast) / rate, 1, 0.25) << rate;
+    EXPECT_NEAR(foreign_rate_by_looks(looked_at(rate), kLast).value() / rate, 1, 0.07) << rate;
+    EXPECT_NEAR(foreign_rate_by_looks(looked_at(rate, 0.05), kLast).value() / rate, 1, 0.25)
+        << rate;
   }
   // Two visits, each with its own look without a wait: between the two.
   table::MemoryHierarchy twice = looked_at(2);
   const table::MemoryHierarchy later = looked_at(8);
   twice.waits.insert(twice.waits.end(), later.waits.begin(), later.waits.end());
-  EXPECT_GT(foreign_rate_by_looks(twice, kLast), 2.1);
-  EXPECT_LT(foreign_rate_by_looks(twice, kLast), 7.9);
+  EXPECT_GT(foreign_rate_by_looks(twice, kLast).value(), 2.1);
+  EXPECT_LT(foreign_rate_by_looks(twice, kLast).value(), 7.9);
 }
 
-TEST(ForeignRate, LooksThatTellNothingGiveNone) {
-  EXPECT_EQ(foreign_rate_by_looks({}, kLast), 0);
+TEST(ForeignRate, LooksWithoutLossesSayNobodyAndLooksThatShowNothingSayNothing) {
   EXPECT_EQ(foreign_rate_by_looks(looked_at(0), kLast), 0);
-  EXPECT_EQ(foreign_rate_by_looks(looked_at(0, 0.01), kLast), 0) << "noise";
+  table::MemoryHierarchy noisy = looked_at(0);
+  // Up to 4 % of the way to memory.
+  for (std::size_t i = 0; i < noisy.waits.size(); ++i)
+    noisy.waits[i].chase_ns = i % 2 == 0 ? 18 : 21.5;
+  EXPECT_EQ(foreign_rate_by_looks(noisy, kLast), 0);
+  EXPECT_FALSE(foreign_rate_by_looks({}, kLast));
   table::MemoryHierarchy odd = looked_at(4);
-  odd.waits.erase(odd.waits.begin());
-  EXPECT_EQ(foreign_rate_by_looks(odd, kLast), 0) << "nothing to compare with";
+  odd.waits.clear();
+  EXPECT_FALSE(foreign_rate_by_looks(odd, kLast)) << "nobody looked";
   odd = looked_at(4);
-  odd.levels.clear();
-  EXPECT_EQ(foreign_rate_by_looks(odd, kLast), 0) << "memory costs nobody knows what";
-  // A host on which memory is as fast.
+  odd.levels = {{kMib, 1, 5}, {std::nullopt, 4, 120}};
+  EXPECT_FALSE(foreign_rate_by_looks(odd, kLast)) << "there is no last level";
   odd = looked_at(4);
   odd.levels.back().chase_ns = 21;
   for (table::MemoryWait& wait : odd.waits) wait.chase_ns = 20 + wait.wait_ns / 32e6;
-  EXPECT_EQ(foreign_rate_by_looks(odd, kLast), 0);
+  EXPECT_FALSE(foreign_rate_by_looks(odd, kLast)) << "memory is as fast";
+}
+
+TEST(ForeignRate, APoolThatIsGoneAtOnceIsAHighRateNotNone) {
+  table::MemoryHierarchy busy = looked_at(50);
+  busy.waits.front().chase_ns = 110;
+  EXPECT_GT(foreign_rate_by_looks(busy, kLast).value(), 25);
 }
 
 TEST(ForeignRate, RowsOfTheWholeTimeComeBeforeLooksOfAMoment) {
   EXPECT_NEAR(foreign_rate(shared_host(6, 0.01), looked_at(1), kLast), 6, 1);
   EXPECT_NEAR(foreign_rate(shared_host(6, 0, 20), looked_at(1), kLast), 1, 0.1) << "few kernels";
+  EXPECT_EQ(foreign_rate(shared_host(0, 0), looked_at(4), kLast), 0) << "rows say nobody";
   EXPECT_EQ(foreign_rate(shared_host(6, 0, 20), table::MemoryHierarchy(), kLast), 0);
 }
 

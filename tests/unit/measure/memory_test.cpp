@@ -334,7 +334,7 @@ TEST(MemoryTest, WaitsShowWhatOthersTakeOfTheLastLevel) {
   machine.others_bytes_per_ns = 4;
   machine.others_sd = 0.7;
   const MemoryHierarchy found = measured(machine).hierarchy;
-  ASSERT_EQ(found.waits.size(), 8U);
+  ASSERT_EQ(found.waits.size(), 7U);
   EXPECT_EQ(found.waits.front().wait_ns, 0);
   EXPECT_NEAR(found.waits.front().chase_ns, 20, 2) << "in the last level and nowhere else";
   EXPECT_NEAR(found.waits.back().chase_ns, 90, 9) << "nearly all is gone after 32 ms";
@@ -350,33 +350,71 @@ TEST(MemoryTest, WaitsShowWhatOthersTakeOfTheLastLevel) {
     EXPECT_NEAR(wait.chase_ns, 20, 2) << wait.wait_ns;
 }
 
-TEST(MemoryTest, WaitsAreLeftOutWhereTheyWouldSayNothing) {
-  const auto none_of = [](SimulatedMemory machine, double budget_s = 20) {
-    auto request = machine.request(kMib, 32 * kMib);
-    request.max_seconds = budget_s;
-    auto outcome = measure_memory(request, machine.looker());
-    return outcome && std::holds_alternative<MeasuredMemory>(*outcome) &&
-           !std::get<MeasuredMemory>(*outcome).hierarchy.points.empty() &&
-           std::get<MeasuredMemory>(*outcome).hierarchy.waits.empty();
-  };
+/// What is measured in so many seconds.
+MeasuredMemory measured_within(SimulatedMemory& machine, double seconds) {
+  auto request = machine.request(kMib, 32 * kMib);
+  request.max_seconds = seconds;
+  auto outcome = measure_memory(request, machine.looker());
+  if (!outcome || !std::holds_alternative<MeasuredMemory>(*outcome)) {
+    ADD_FAILURE() << "nothing was measured";
+    return {};
+  }
+  return std::get<MeasuredMemory>(std::move(*outcome));
+}
+
+TEST(MemoryTest, WithoutWaitsPoolsHaveAllOfTheTime) {
   SimulatedMemory machine = shared_machine();
-  EXPECT_FALSE(none_of(machine));
-  machine.knows_waits = false;
-  EXPECT_TRUE(none_of(machine)) << "a worker of an earlier oplat";
-  machine.knows_waits = true;
-  machine.look_seconds = 0.5;
-  EXPECT_TRUE(none_of(machine)) << "the time is over before there are enough";
-  machine = shared_machine();
-  machine.last_bytes.reset();
-  EXPECT_TRUE(none_of(machine)) << "no last level";
-  // The pools' own time is the same with them: it stays within what was asked.
-  machine = shared_machine();
   machine.look_seconds = 0.05;
-  ASSERT_FALSE(none_of(machine));
-  EXPECT_EQ(machine.clock_seconds, 0) << "of a copy";
-  const MeasuredMemory found = measured(machine);
-  EXPECT_FALSE(found.hierarchy.waits.empty());
-  EXPECT_LE(machine.clock_seconds, 21.5);
+  const MeasuredMemory with = measured_within(machine, 20);
+  EXPECT_FALSE(with.hierarchy.waits.empty());
+  EXPECT_LE(machine.clock_seconds, 20.5);
+  SimulatedMemory old = shared_machine();
+  old.look_seconds = 0.05;
+  old.knows_waits = false;
+  const MeasuredMemory without = measured_within(old, 20);
+  EXPECT_TRUE(without.hierarchy.waits.empty()) << "a worker of an earlier oplat";
+  EXPECT_GT(without.passes, with.passes);
+  EXPECT_GT(old.clock_seconds, 19);
+  SimulatedMemory flat = shared_machine();
+  flat.last_bytes.reset();
+  flat.look_seconds = 0.05;
+  EXPECT_TRUE(measured_within(flat, 20).hierarchy.waits.empty()) << "no last level";
+  EXPECT_GT(flat.clock_seconds, 19);
+  // A campaign of a minute has three seconds for memory: too few for waits.
+  SimulatedMemory short_one = shared_machine();
+  const MeasuredMemory found = measured_within(short_one, 3);
+  EXPECT_TRUE(found.hierarchy.waits.empty());
+  EXPECT_GT(short_one.clock_seconds, 2.9);
+}
+
+TEST(MemoryTest, ALookDuringWhichTheCoreWasTakenAwayIsNotTheCaches) {
+  SimulatedMemory machine = shared_machine();
+  int waits = 0;
+  const MemoryLooker look = [&](const MemoryQuestion& question) -> Result<MemoryOutcome> {
+    MemoryOutcome outcome = machine.look(question);
+    auto& answer = std::get<MemoryAnswer>(outcome);
+    if (answer.waited_chase_ns && ++waits % 14 == 0) *answer.waited_chase_ns += 2500;
+    return outcome;
+  };
+  const auto outcome = measure_memory(machine.request(kMib, 32 * kMib), look);
+  ASSERT_TRUE(outcome && std::holds_alternative<MeasuredMemory>(*outcome));
+  for (const table::MemoryWait& wait : std::get<MeasuredMemory>(*outcome).hierarchy.waits)
+    EXPECT_LT(wait.chase_ns, 95) << "no more than memory";
+}
+
+TEST(MemoryTest, AWorkerThatFailsLeavesTheWaitsOfBefore) {
+  for (const int before : {3, 12}) {
+    SimulatedMemory machine = shared_machine();
+    int waits = 0;
+    const MemoryLooker look = [&](const MemoryQuestion& question) -> Result<MemoryOutcome> {
+      if (question.wait_ns && ++waits > 7 * before + 3)
+        return MemoryOutcome(table::Failed{"no memory"});
+      return machine.look(question);
+    };
+    const auto outcome = measure_memory(machine.request(kMib, 32 * kMib), look);
+    ASSERT_TRUE(outcome && std::holds_alternative<MeasuredMemory>(*outcome));
+    EXPECT_EQ(std::get<MeasuredMemory>(*outcome).hierarchy.waits.size(), before < 4 ? 0U : 7U);
+  }
 }
 
 TEST(MemoryTest, WaitsEndWhenAsked) {

@@ -252,8 +252,8 @@ TEST_F(AssumedMemory, LooksTellWhatOthersBringInBeforeAnyModelWasTimed) {
   for (const double ms : {0.0, 1.0, 2.0, 4.0, 8.0})
     selection_.memory->waits.push_back(
         {pool, ms * 1e6,
-         20 +
-             150 * estimate::lost_among_others(last, static_cast<double>(pool), kRate * ms * 1e6)});
+         20 * std::pow(8.5, estimate::lost_among_others(last, static_cast<double>(pool),
+                                                        kRate * ms * 1e6))});
   const Prediction shared = ask_about(small);
   // Half of it in the model's time; the first step lets in by the kernels alone.
   EXPECT_NEAR(shared.composition.foreign_bytes, 0.5 * kRate * *shared.latency_ns,

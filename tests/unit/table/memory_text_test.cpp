@@ -48,6 +48,14 @@ TEST_F(MemoryText, WaitsComeBackAndAreKeptFromEveryCampaign) {
   EXPECT_EQ(both.waits[1], memory.waits[1]);
   EXPECT_EQ(both.waits[2], later.waits[0]);
   EXPECT_EQ(together(memory, sample_memory()).waits, memory.waits);
+  // Of many campaigns the last ones count, and a table holds as many as can be read.
+  MemoryHierarchy all = memory;
+  for (int i = 0; i < 100; ++i) all = together(all, later);
+  ASSERT_EQ(all.waits.size(), 64U);
+  EXPECT_EQ(all.waits.front(), later.waits[0]);
+  EXPECT_TRUE(decode_memory(encode(all)));
+  all.waits.push_back(later.waits[0]);
+  EXPECT_FALSE(decode_memory(encode(all)));
 }
 
 TEST_F(MemoryText, WhatIsNoneIsRefused) {
