@@ -387,10 +387,11 @@ Status Fitting::collect() {
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(trial), std::nullopt));
     predictors_.push_back(std::move(predictor));
   }
-  if (foreign_bytes_per_ns_ > 0 || counted_ != CountedResults::WithInputs) {
+  unfitted_bytes_per_ns_ = traffic_before_fit(selection_.memory).during(1).mean;
+  if (foreign_bytes_per_ns_ > 0 || unfitted_bytes_per_ns_ > 0 ||
+      counted_ != CountedResults::WithInputs) {
     Selection unfitted = selection_;
     unfitted.fit.reset();
-    unfitted_bytes_per_ns_ = traffic_before_fit(selection_.memory).during(1).mean;
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(unfitted), std::nullopt));
     unfitted_ = std::move(predictor);
   }
