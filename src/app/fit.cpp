@@ -26,8 +26,7 @@ void note_silent(const std::vector<std::string>& models, Events& events) {
   const std::size_t more = models.size() - 1;
   events.note(fmt::format(
       "the inputs of models are not counted: the plan of {}{} was made by an earlier oplat; "
-      "profile "
-      "these models again to renew it",
+      "profile these models again to renew it",
       base::printable(models.front(), 80), more > 0 ? fmt::format(", and {} more", more) : ""));
 }
 

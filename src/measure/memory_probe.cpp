@@ -96,7 +96,7 @@ class MemoryProbe {
   /// Passes until most of the time is over, and the hierarchy of them.
   Result<std::optional<MeasuredMemoryOutcome>> passes();
   /// false: the worker does not know waits, or could not.
-  Result<bool> wait_pass(std::int64_t pool_bytes, bool up);
+  Result<bool> wait_pass(std::int64_t pool_bytes);
   /// Puts waits into the hierarchy, if it has a last level that holds a pool, and there is time.
   Status look_after_waits();
   void tell(std::int64_t pool_bytes, std::size_t done_in_pass) const;
@@ -108,7 +108,8 @@ class MemoryProbe {
   double started_;
   double kept_share_ = kShareOfWaits;  ///< of the time, that passes over pools leave
   std::map<std::int64_t, Looks> pools_;
-  std::array<double, kWaitsNs.size()> waited_log_ns_{};  ///< sums of logarithms over passes
+  std::int64_t wait_passes_ = 0;                         ///< whole ones
+  std::array<double, kWaitsNs.size()> waited_log_ns_{};  ///< sums of logarithms over them
   MeasuredMemory result_;
 };
 
@@ -144,7 +145,7 @@ void MemoryProbe::tell(std::int64_t pool_bytes, std::size_t done_in_pass) const 
       (static_cast<double>(result_.passes) +
        static_cast<double>(done_in_pass) / static_cast<double>(pools_.size())) /
       static_cast<double>(kMaxPasses);
-  tell_share((1 - kShareOfWaits) * by_passes, pool_bytes);
+  tell_share((1 - kept_share_) * by_passes, pool_bytes);
 }
 
 void MemoryProbe::tell_share(double share, std::int64_t pool_bytes) const {
@@ -228,14 +229,15 @@ void MemoryProbe::add_pools() {
 /// A pool that lies in the last level and not in the core's own cache; nothing: there is no room.
 std::optional<std::int64_t> pool_of_waits(const table::MemoryHierarchy& found) {
   if (!found.has_last_level() || !found.last) return std::nullopt;
-  // The ramp out of the own cache may end anywhere beyond: the last of it is flat.
+  // Not where the ramp out of the own cache ends: it is nearly flat there, and its end moves from
+  // run to run.
   const double low = table::kOwnCachesThatLoseWeights * *found.levels.front().capacity_bytes;
   const double high = std::min(found.last->middle.lo_bytes, found.last->chase.lo_bytes);
   if (!(high >= kWellInside * kWellInside * low)) return std::nullopt;
   return whole_pages(std::sqrt(low * high));
 }
 
-Result<bool> MemoryProbe::wait_pass(std::int64_t pool_bytes, bool up) {
+Result<bool> MemoryProbe::wait_pass(std::int64_t pool_bytes) {
   // What takes longer than a load from memory in its worst moments was not the cache: the core was
   // taken away meanwhile.
   const double most_ns = result_.hierarchy.points.back().chase_high_ns;
@@ -243,31 +245,32 @@ Result<bool> MemoryProbe::wait_pass(std::int64_t pool_bytes, bool up) {
   for (std::size_t i = 0; i < kWaitsNs.size(); ++i) {
     if (request_.stop_asked && request_.stop_asked())
       return fail(Code::Interrupted, "interrupted while memory was measured");
-    const std::size_t at = up ? i : kWaitsNs.size() - 1 - i;
+    const double done = static_cast<double>(wait_passes_) +
+                        static_cast<double>(i) / static_cast<double>(kWaitsNs.size());
+    tell_share(1 - kShareOfWaits + kShareOfWaits * done / kMaxWaitPasses, pool_bytes);
+    const std::size_t at = wait_passes_ % 2 == 0 ? i : kWaitsNs.size() - 1 - i;
     OPLAT_TRY(outcome, look_({pool_bytes, kWaitsNs[at]}));
     const auto* answer = std::get_if<MemoryAnswer>(&outcome);
     if (answer == nullptr || !answer->waited_chase_ns) return false;
     costs[at] = std::min(*answer->waited_chase_ns, most_ns);
   }
   for (std::size_t i = 0; i < costs.size(); ++i) waited_log_ns_[i] += std::log(costs[i]);
+  ++wait_passes_;
   return true;
 }
 
 Status MemoryProbe::look_after_waits() {
   const auto pool = pool_of_waits(result_.hierarchy);
   if (!pool || left_s() < kMinSecondsOfWaits) return {};
-  std::int64_t passes = 0;
-  while (passes < kMaxWaitPasses && left_s() > 0) {
-    OPLAT_TRY(whole, wait_pass(*pool, passes % 2 == 0));
+  while (wait_passes_ < kMaxWaitPasses && left_s() > 0) {
+    OPLAT_TRY(whole, wait_pass(*pool));
     if (!whole) break;
-    ++passes;
-    tell_share(1 - kShareOfWaits + kShareOfWaits * static_cast<double>(passes) / kMaxWaitPasses,
-               *pool);
   }
-  if (passes < kMinWaitPasses) return {};
+  if (wait_passes_ < kMinWaitPasses) return {};
   for (std::size_t i = 0; i < kWaitsNs.size(); ++i)
-    result_.hierarchy.waits.push_back({*pool, static_cast<double>(kWaitsNs[i]),
-                                       std::exp(waited_log_ns_[i] / static_cast<double>(passes))});
+    result_.hierarchy.waits.push_back(
+        {*pool, static_cast<double>(kWaitsNs[i]),
+         std::exp(waited_log_ns_[i] / static_cast<double>(wait_passes_))});
   return {};
 }
 
