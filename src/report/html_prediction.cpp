@@ -231,7 +231,8 @@ void print_origin(const predict::Prediction& p, std::ostream& out) {
       {"kernel calls", std::to_string(c.n_kernels)},
       {"weights and activations", base::bytes_text(p.reuse_bytes)},
       {"composition", terms},
-      {"calibration", composition_text(c)}};
+      {"calibration", composition_text(c)},
+      {"others", others_text(c)}};
   print_heading(out, "How it was predicted");
   print_facts(out, facts);
 }

@@ -139,6 +139,7 @@ Json document(const PredictionReport& report) {
                          {"scale_int8", p.composition.scale_int8},
                          {"n_kernels", p.composition.n_kernels},
                          {"result_bytes", p.composition.evicted_bytes},
+                         {"foreign_bytes", p.composition.foreign_bytes},
                          {"fitted", p.composition.fitted},
                          {"calibration_models", p.composition.calibration_models}};
   json["coverage"] = {{"time", std::move(time)}, {"count", std::move(count)}};

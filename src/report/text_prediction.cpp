@@ -392,6 +392,12 @@ std::string composition_text(const predict::Composition& composition) {
   return "not fitted (oplat fit does it, from measured models): the interval uses start values";
 }
 
+std::string others_text(const predict::Composition& composition) {
+  if (!(composition.foreign_bytes > 0)) return {};
+  return fmt::format("{} of other programs' data count as brought into the last level in a run",
+                     base::bytes_text(composition.foreign_bytes));
+}
+
 std::vector<std::string> remedy_lines(const PredictionReport& report, const Options& options) {
   std::vector<std::string> lines;
   if (!report.diagnosis.uncertainty) return lines;
@@ -477,6 +483,8 @@ void print_prediction(const PredictionReport& report, const Options& options, st
                      base::printable(p.plan_source), p.composition.n_kernels,
                      base::bytes_text(p.reuse_bytes));
   out << "composition: " << composition_text(p.composition) << "\n";
+  if (const std::string others = others_text(p.composition); !others.empty())
+    out << "others: " << others << "\n";
 }
 
 void print_estimates(const EstimateListing& listing, const Options& options, std::ostream& out) {

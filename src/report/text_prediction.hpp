@@ -38,6 +38,8 @@ std::vector<std::string> missing_lines(const predict::Prediction& prediction);
 
 /// How well the composition is known.
 std::string composition_text(const predict::Composition& composition);
+/// What others bring into the last level during a run; empty where nobody was seen.
+std::string others_text(const predict::Composition& composition);
 /// "measured: 99 us (97 to 101 us, 95 % CI of the median)".
 std::string measured_text(const predict::MeasuredModel& measured);
 /// What would narrow the interval, one line each; empty if nothing would.

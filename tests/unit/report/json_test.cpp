@@ -37,9 +37,11 @@ TEST(PredictionJson, HoldsEveryFieldOfTheContract) {
   EXPECT_EQ(doc["statistic"], "median");
   EXPECT_TRUE(doc["measured"].is_null());
   EXPECT_TRUE(doc["batch"].is_number_integer());
-  EXPECT_EQ(names(doc["composition"]),
-            (std::set<std::string>{"c0_ns", "c1_ns", "c2_ns_per_byte", "scale", "scale_int8",
-                                   "n_kernels", "result_bytes", "fitted", "calibration_models"}));
+  EXPECT_EQ(
+      names(doc["composition"]),
+      (std::set<std::string>{"c0_ns", "c1_ns", "c2_ns_per_byte", "scale", "scale_int8", "n_kernels",
+                             "result_bytes", "foreign_bytes", "fitted", "calibration_models"}));
+  EXPECT_EQ(doc["composition"]["foreign_bytes"], 0);
   EXPECT_TRUE(doc["composition"]["fitted"].is_boolean());
   EXPECT_EQ(doc["composition"]["n_kernels"], 4);
   EXPECT_EQ(names(doc["coverage"]), (std::set<std::string>{"time", "count"}));

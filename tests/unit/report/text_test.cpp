@@ -77,6 +77,17 @@ TEST(Text, PredictionSaysTotalCoverageAndCostliest) {
   EXPECT_THAT(text, Not(HasSubstr("\x1b[")));
 }
 
+TEST(Text, PredictionSaysWhatOthersBringIn) {
+  predict::Prediction p = test::sample_prediction();
+  EXPECT_THAT(rendered("text", p), Not(HasSubstr("others")));
+  EXPECT_THAT(rendered("html", p), Not(HasSubstr("<dt>others")));
+  p.composition.foreign_bytes = 3 << 20;
+  EXPECT_THAT(rendered("text", p),
+              HasSubstr("\nothers: 3.00 MiB of other programs' data count as brought into the last "
+                        "level in a run\n"));
+  EXPECT_THAT(rendered("html", p), HasSubstr("<dt>others</dt><dd>3.00 MiB of other programs"));
+}
+
 TEST(Text, FactsOfAKernelAreNotShortenedForItsName) {
   predict::Prediction p = test::sample_prediction();
   p.kernels[0].name = "/encoder/layers.0/attention/output/LayerNormalization";
