@@ -229,6 +229,7 @@ Term term_of_kernel(const KernelPrediction& kernel, double share) {
   Term term{share, kernel.sd_log.value_or(0), kernel.group, kernel.common_sd_log,
             kernel.values_sd_log};
   if (kernel.values_sd_log != 0) term.op = std::string(estimate::operator_of(kernel.key));
+  term.measured = kernel.source == Source::Measured || kernel.source == Source::Free;
   return term;
 }
 
@@ -247,16 +248,6 @@ std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double 
       terms[at->second].share += share;
   }
   return terms;
-}
-
-double unmeasured_share(const std::map<Source, double>& time) {
-  double all = 0;
-  double unmeasured = 0;
-  for (const auto& [source, part] : time) {
-    all += part;
-    if (source != Source::Measured && source != Source::Free) unmeasured += part;
-  }
-  return all > 0 ? unmeasured / all : 0;
 }
 
 Status compose(Prediction& prediction) {
@@ -320,13 +311,15 @@ Status compose(Prediction& prediction) {
                        times.touched_bytes};
   prediction.composition_sd_log = composition.sd_log_of(total, parts);
   prediction.moment_sd_log = composition.moments.sd_log_of(exposure_of(parts, total));
-  double spread = total_spread(terms_of(prediction.kernels, total / scale),
-                               prediction.composition_sd_log, composition.correlations);
-  for (const Mismatch& mismatch : prediction.mismatch) spread = std::hypot(spread, mismatch.sd_log);
-  spread = std::hypot(spread, prediction.control_sd_log);
+  SumVariance variance =
+      sum_variance(terms_of(prediction.kernels, total / scale), prediction.composition_sd_log,
+                   prediction.moment_sd_log, composition.correlations);
+  for (const Mismatch& mismatch : prediction.mismatch) variance.add_unscored(mismatch.sd_log);
+  variance.add_unscored(prediction.control_sd_log);
+  const double spread = std::sqrt(variance.all());
   prediction.sd_log = spread;
   const Calibration calibration{composition.calibration_models, composition.scores,
-                                unmeasured_share(time)};
+                                variance.unscored_share()};
   OPLAT_TRY(bounds, interval(total, spread, prediction.level, calibration, times.floor_ns));
   const base::Interval reached = reached_by(prediction, total);
   bounds.low = std::min(bounds.low, reached.low);

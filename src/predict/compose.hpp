@@ -38,9 +38,6 @@ Term term_of_kernel(const KernelPrediction& kernel, double share);
 /// and so the error.
 std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double total_ns);
 
-/// Of times by source, or shares of them: the part of kernels that were estimated, 0 to 1.
-double unmeasured_share(const std::map<estimate::Source, double>& time);
-
 /// Fills latency, spread, interval, coverage and missing from `kernels`, `composition`, `mismatch`,
 /// `level` and `policy`. Code::Input if the numbers run over.
 Status compose(Prediction& prediction);

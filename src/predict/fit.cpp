@@ -646,10 +646,11 @@ Result<LeftOutModel> Fitting::left_out(const FitCandidate& model, const Without&
   left.measured = model.measured;
   left.predicted_ns = model.measured.median_ns / std::exp(error.log_error);
   left.moment_sd_log = composition.moments.sd_log_of(model.exposure(left.predicted_ns));
-  left.sd_log = std::sqrt(error.variance(composition.measured_correlation,
-                                         std::hypot(composition.sd_log, left.moment_sd_log)));
+  SumVariance variance{error.variance(composition.measured_correlation, composition.sd_log), 0};
+  variance.add_unscored(left.moment_sd_log);
+  left.sd_log = std::sqrt(variance.all());
   const Calibration calibration{static_cast<std::int64_t>(composition.scores.size()),
-                                composition.scores};
+                                composition.scores, variance.unscored_share()};
   OPLAT_TRY(bounds, interval(left.predicted_ns, left.sd_log, request_.level, calibration));
   left.interval = bounds;
   left.unfitted_ns = prior_.mean.predict(model.unfitted);

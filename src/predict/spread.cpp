@@ -39,10 +39,12 @@ double Term::own_sd_log() const {
       0.0, sd_log * sd_log - common_sd_log * common_sd_log - values_sd_log * values_sd_log));
 }
 
-double total_spread(std::span<const Term> terms, double composition_sd, const Correlations& known) {
+SumVariance sum_variance(std::span<const Term> terms, double composition_sd, double moment_sd,
+                         const Correlations& known) {
   struct Sums {
     double linear = 0;
     double squares = 0;
+    bool measured = true;
   };
   std::map<std::string_view, Sums> groups;
   std::map<std::string_view, double> values;
@@ -54,28 +56,28 @@ double total_spread(std::span<const Term> terms, double composition_sd, const Co
     if (term.values_sd_log != 0) values[term.op] += term.share * term.values_sd_log;
     sums.linear += part;
     sums.squares += part * part;
+    sums.measured = sums.measured && term.measured;
   }
-  double variance = composition_sd * composition_sd + common * common;
+  const double moments = moment_sd * moment_sd;
+  SumVariance variance{std::max(0.0, composition_sd * composition_sd - moments) + common * common,
+                       moments};
   for (const auto& [group, sums] : groups) {
     const double rho = correlation(group, known);
-    variance += rho * sums.linear * sums.linear + (1 - rho) * sums.squares;
+    (sums.measured ? variance.scored : variance.unscored) +=
+        rho * sums.linear * sums.linear + (1 - rho) * sums.squares;
   }
-  for (const auto& [op, sum] : values) variance += sum * sum;
-  return std::sqrt(variance);
+  for (const auto& [op, sum] : values) variance.unscored += sum * sum;
+  return variance;
+}
+
+double total_spread(std::span<const Term> terms, double composition_sd, const Correlations& known) {
+  return std::sqrt(sum_variance(terms, composition_sd, 0, known).all());
 }
 
 namespace {
 
-double with_unmeasured(double conformal, double normal, double share) {
-  if (conformal >= normal) return conformal;
-  const double unmeasured = std::clamp(share, 0.0, 1.0);
-  return std::sqrt(conformal * conformal + unmeasured * (normal * normal - conformal * conformal));
-}
-
-}  // namespace
-
-double interval_quantile(double level, const Calibration& calibration) {
-  const double p = 0.5 + 0.5 * level;
+/// Of the variance that is scored; `p` is where the normal quantile of the level is taken.
+double quantile_of_scores(double level, double p, const Calibration& calibration) {
   const auto q = [&] {
     return calibration.models < 1
                ? base::normal_quantile(p)
@@ -92,14 +94,21 @@ double interval_quantile(double level, const Calibration& calibration) {
   // them the level is between theirs.
   const double place = static_cast<double>(n + 1) * level;
   if (place > static_cast<double>(n)) return std::max(q(), calibration.scores.back());
-  const double normal = base::normal_quantile(p);
-  if (place <= 1)
-    return with_unmeasured(calibration.scores.front(), normal, calibration.unmeasured);
-  const auto below = static_cast<std::size_t>(place);
-  const double share = place - static_cast<double>(below);
+  const auto below = std::max<std::size_t>(static_cast<std::size_t>(place), 1);
+  const double share = std::max(0.0, place - static_cast<double>(below));
   const double low = calibration.scores[below - 1];
-  const double conformal = share > 0 ? low + share * (calibration.scores[below] - low) : low;
-  return with_unmeasured(conformal, normal, calibration.unmeasured);
+  return share > 0 ? low + share * (calibration.scores[below] - low) : low;
+}
+
+}  // namespace
+
+double interval_quantile(double level, const Calibration& calibration) {
+  const double p = 0.5 + 0.5 * level;
+  const double of_scores = quantile_of_scores(level, p, calibration);
+  const double unscored = std::clamp(calibration.unscored, 0.0, 1.0);
+  if (unscored == 0) return of_scores;
+  const double normal = base::normal_quantile(p);
+  return std::sqrt((1 - unscored) * of_scores * of_scores + unscored * normal * normal);
 }
 
 Result<base::Interval> interval(double median_ns, double sd_log, double level,

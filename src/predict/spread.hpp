@@ -53,14 +53,31 @@ struct Term {
   /// In sd_log, in quadrature: what the values decide that a kernel computes with. A model gives
   /// kernels of one operator values of one kind, so that these add up for each operator.
   double values_sd_log = 0;
-  std::string op = {};  ///< where values_sd_log is not 0
+  std::string op = {};    ///< where values_sd_log is not 0
+  bool measured = false;  ///< a row of the kernel itself says its time
   /// The rest of sd_log.
   [[nodiscard]] double own_sd_log() const;
 };
 
-/// s, where s^2 = sum over groups of [rho (sum w sd)^2 + (1 - rho) sum w^2 sd^2] +
-/// sum over operators of (sum w values)^2 + (sum w common)^2 + composition_sd^2, sd being a term's
-/// own.
+/// Variance of a sum's logarithm. Models that calibrate a fit are sums of measured kernels: what
+/// they were missed by says nothing of some of it.
+struct SumVariance {
+  double scored = 0;    ///< composition, and kernels with a row
+  double unscored = 0;  ///< the rest
+  /// What has a cause of its own.
+  void add_unscored(double sd_log) { unscored += sd_log * sd_log; }
+  [[nodiscard]] double all() const { return scored + unscored; }
+  /// 0 to 1.
+  [[nodiscard]] double unscored_share() const { return all() > 0 ? unscored / all() : 0; }
+};
+
+/// The sum over groups of [rho (sum w sd)^2 + (1 - rho) sum w^2 sd^2] + sum over operators of
+/// (sum w values)^2 + (sum w common)^2 + composition_sd^2, sd being a term's own. Groups with terms
+/// that are not measured, values, and `moment_sd`, a part of composition_sd, are not scored: a
+/// model that calibrates is taken at the median of its moments.
+SumVariance sum_variance(std::span<const Term> terms, double composition_sd, double moment_sd,
+                         const Correlations& known = {});
+/// The root of all of it.
 double total_spread(std::span<const Term> terms, double composition_sd,
                     const Correlations& known = {});
 
@@ -69,8 +86,7 @@ double total_spread(std::span<const Term> terms, double composition_sd,
 struct Calibration {
   std::int64_t models = 0;
   std::span<const double> scores = {};  ///< ascending; empty: only their number is known
-  /// Share of the time from kernels that were not measured, as those of the models were.
-  double unmeasured = 0;
+  double unscored = 0;                  ///< SumVariance::unscored_share() of what is predicted
 };
 /// Models from which on their own scores give the quantile.
 inline constexpr std::int64_t kMinConformalModels = 19;
@@ -81,14 +97,14 @@ inline constexpr std::int64_t kMinScoredModels = 10;
 /// (CoefficientPrior::sd_log_doubt).
 inline constexpr std::int64_t kSpreadFreedom = 4;
 
-/// Half-width of the interval in units of the spread. From 19 models on the conformal quantile: the
+/// Half-width of the interval in units of the spread. What is scored and what is not have
+/// quantiles of their own, whose squares count by their shares of the variance (docs/adr/0096). Of
+/// what is not it is the normal one. Of what is scored, from 19 models on, the conformal one: the
 /// (models + 1) level-th smallest score, between two of them in proportion (rounded up, 47 models
-/// would give 91.7 % for 90), beyond the largest the larger of that and the t-quantile. Below, the
-/// t-quantile with models + kSpreadFreedom degrees of freedom, or the normal one without a model;
-/// from ten models on not less than holds `level` of their scores, since the spread does not count
-/// outliers. Scores that are small because rows were taken for less sure than they are say nothing
-/// of kernels without a row: where the conformal quantile is below the normal one, its square is
-/// taken between theirs by the share that is unmeasured (docs/adr/0082).
+/// would give 91.7 % for 90), beyond the largest the larger of that and the t-quantile. With fewer
+/// the t-quantile with models + kSpreadFreedom degrees of freedom, or the normal one without a
+/// model; from ten models on not less than holds `level` of their scores, since the spread does not
+/// count outliers.
 double interval_quantile(double level, const Calibration& calibration);
 
 /// median * exp(+- q s) with q = interval_quantile(), from `floor_ns` or the median on where that

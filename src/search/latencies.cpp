@@ -182,16 +182,17 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
   std::vector<predict::Term> terms;
   for (const auto& [i, part] : parts)
     terms.push_back(predict::term_of_kernel(timed.kernels[i], part * scale / ns));
-  double spread = predict::total_spread(
-      terms,
-      composition.sd_log_of(
-          ns, {fixed_ns > 0 ? 1.0 : 0.0, executed, times.evicted_bytes, times.ns, times.int8_ns,
-               times.evicted_sd_bytes, timed.reuse_bytes, times.touched_bytes}),
-      composition.correlations);
-  for (const predict::Mismatch& one : space.mismatch) spread = std::hypot(spread, one.sd_log);
+  const predict::SumParts all{
+      fixed_ns > 0 ? 1.0 : 0.0, executed,          times.evicted_bytes, times.ns, times.int8_ns,
+      times.evicted_sd_bytes,   timed.reuse_bytes, times.touched_bytes};
+  predict::SumVariance variance = predict::sum_variance(
+      terms, composition.sd_log_of(ns, all),
+      composition.moments.sd_log_of(predict::exposure_of(all, ns)), composition.correlations);
+  for (const predict::Mismatch& one : space.mismatch) variance.add_unscored(one.sd_log);
   const predict::Calibration calibration{composition.calibration_models, composition.scores,
-                                         predict::unmeasured_share(latency.shares)};
-  OPLAT_TRY(bounds, predict::interval(ns, spread, space.level, calibration, times.floor_ns));
+                                         variance.unscored_share()};
+  OPLAT_TRY(bounds, predict::interval(ns, std::sqrt(variance.all()), space.level, calibration,
+                                      times.floor_ns));
   latency.interval = bounds;
   return sum;
 }

@@ -1188,16 +1188,21 @@ TEST(IntervalQuantile, IsConformalFromNineteenModelsOn) {
 
 // Models whose kernels have rows do not say that estimates of others are better than they are said
 // to be, or worse.
-TEST(IntervalQuantile, OfKernelsWithoutARowIsNotBelowTheNormalOne) {
-  constexpr double kNormal = 1.6449;
+TEST(IntervalQuantile, OfWhatScoresSayNothingOfIsTheNormalOne) {
+  constexpr double kNormal = 1.6448536270;
   const std::vector<double> small(19, 0.5);
-  EXPECT_NEAR(interval_quantile(0.9, {19, small, 0}), 0.5, 1e-12);
-  EXPECT_NEAR(interval_quantile(0.9, {19, small, 1}), kNormal, 1e-4);
-  EXPECT_NEAR(interval_quantile(0.9, {19, small, 0.5}), std::sqrt((0.25 + kNormal * kNormal) / 2),
-              1e-4);
-  EXPECT_NEAR(interval_quantile(0.9, {19, small, 7}), kNormal, 1e-4) << "no share is above 1";
   const std::vector<double> large(19, 2.5);
-  EXPECT_NEAR(interval_quantile(0.9, {19, large, 1}), 2.5, 1e-12);
+  EXPECT_NEAR(interval_quantile(0.9, {19, small, 0}), 0.5, 1e-12);
+  EXPECT_NEAR(interval_quantile(0.9, {19, small, 1}), kNormal, 1e-9);
+  EXPECT_NEAR(interval_quantile(0.9, {19, large, 1}), kNormal, 1e-9);
+  // 0.25 * 0.5^2 + 0.75 * 1.6449^2 = 2.09166; 0.75 * 2.5^2 + 0.25 * 1.6449^2 = 5.36389.
+  EXPECT_NEAR(interval_quantile(0.9, {19, small, 0.75}), std::sqrt(2.09166), 1e-5);
+  EXPECT_NEAR(interval_quantile(0.9, {19, large, 0.25}), std::sqrt(5.36389), 1e-5);
+  EXPECT_NEAR(interval_quantile(0.9, {19, small, 7}), kNormal, 1e-9) << "no share is above 1";
+  // Few models leave the spread of a composition unsure, not that of other parts: 2.0150 of one.
+  EXPECT_NEAR(interval_quantile(0.9, {1, {}, 1}), kNormal, 1e-9);
+  EXPECT_NEAR(interval_quantile(0.9, {1, {}, 0.5}),
+              std::sqrt((2.0150484 * 2.0150484 + kNormal * kNormal) / 2), 1e-6);
 }
 
 TEST(IntervalQuantile, HoldsTheScoresOfAtMostEighteenModels) {

@@ -43,6 +43,26 @@ TEST(Spread, ValuesAreOfOneKindForAllKernelsOfAnOperator) {
   EXPECT_NEAR(total_spread(of_two, 0), std::sqrt(2 * 0.15 * 0.15 + 2 * 0.2 * 0.2), 1e-12);
 }
 
+TEST(Spread, ScoresSpeakOfMeasuredKernelsAndTheirSum) {
+  // A composition of 5 %, 3 % of it moments; a group of rows, and one that holds an estimate.
+  std::vector<Term> terms{
+      {0.5, 0.04, "measured"}, {0.25, 0.08, "learned"}, {0.25, 0.08, "learned"}};
+  terms[0].measured = terms[1].measured = true;
+  terms[0].values_sd_log = 0.02;
+  terms[0].op = "PRelu";
+  const SumVariance variance = sum_variance(terms, 0.05, 0.03, {.measured = 0, .learned = 1});
+  // Of its own the row has 0.04^2 - 0.02^2.
+  EXPECT_NEAR(variance.scored, 0.04 * 0.04 + 0.25 * (0.0016 - 0.0004), 1e-15);
+  EXPECT_NEAR(variance.unscored, 0.03 * 0.03 + 0.04 * 0.04 + 0.01 * 0.01, 1e-15);
+  EXPECT_NEAR(variance.all(), std::pow(total_spread(terms, 0.05, {0, 1}), 2), 1e-15);
+  EXPECT_NEAR(variance.unscored_share(), 0.0026 / 0.0045, 1e-12);
+  SumVariance more = variance;
+  more.add_unscored(0.01);
+  EXPECT_EQ(more.scored, variance.scored);
+  EXPECT_NEAR(more.unscored, variance.unscored + 1e-4, 1e-15);
+  EXPECT_EQ(SumVariance().unscored_share(), 0);
+}
+
 TEST(Spread, CorrelationPerGroup) {
   EXPECT_EQ(correlation("measured"), 0.3);
   EXPECT_EQ(correlation("interpolated"), 0.5);
