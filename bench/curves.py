@@ -38,6 +38,7 @@ from lib.settings import zoo_networks  # noqa: E402
 from lib.store import write_atomically  # noqa: E402
 
 FOLDER = ROOT / "data/compositions"
+NEAR_FIELD = 8  # of a network, see export()
 MIB = 2.0**20
 PAGE = ROOT / "docs/results/machines.md"
 MOST_HALF_WIDTH = 0.1  # of a network that is compared
@@ -55,6 +56,8 @@ COMPOSITION_SD = 0.07  # without a fit
 KEPT_RESULT_BYTES = 128 * 1024
 HOT_WEIGHT_BYTES = 64 * 1024  # kMinEvictedWeightBytes
 UNTOUCHED_COUNTS = 4  # kUntouchedCounts
+SHARED_OVER_OTHERS = 2  # kSharedOverOthers
+KERNEL_NS = 70  # of ONNX Runtime, src/runtimes/registry.cpp
 CORRELATION, CORRELATION_DOUBT = 0.3, 0.3
 FREEDOM, SPREAD_FREEDOM = 4, 4
 MIN_CONFORMAL = 19
@@ -93,9 +96,9 @@ def export(table, threads, out):
     """Lines: 'device' L2 LLC; 'memory' and six numbers where a campaign measured the ramp out of
     the last level: both ends of it, of the one at the smallest pools and of the one at the largest,
     and a seventh where the curve was seen beyond it, its rise per octave as a share of the ramp's;
-    'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT VIEWS
-    RESULTS (of kernels that touch OWN bytes, those that add_results() counts: OWN:BYTES and so on
-    by commas, or -), and behind it its 'kernel'
+    'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT VIEWS NEAR
+    RESULTS (bytes that stay near a core; of kernels that touch OWN bytes, those beyond that:
+    OWN:BYTES and so on by commas, or -; Results), and behind it its 'kernel'
     COUNT INT8 BYTES:NS..."""
     db = sqlite3.connect(f"file:{table}?mode=ro", uri=True)
     (setting,) = db.execute("SELECT id FROM setting WHERE threads = ?", (threads,)).fetchone()
@@ -120,11 +123,11 @@ def export(table, threads, out):
     models = db.execute("SELECT name, plan_identity, median_ns, ci_low_ns, ci_high_ns FROM model_row WHERE outcome = 'timing' AND setting = ? AND device = ? ORDER BY name", here)
     for name, identity, ns, low, high in models.fetchall():
         plan, footprint = db.execute("SELECT id, weight_bytes + activation_bytes FROM plan WHERE identity = ?", (identity,)).fetchone()
-        counts, views, results = {}, 0, {}
+        counts, views, results = {}, 0, Results()
         for kernel, count, given in db.execute("SELECT kernel, count, input_bytes FROM plan_kernel WHERE plan = ? ORDER BY position", (plan,)):
             if given is None:
                 raise Failed(f"{table}: the plan of {name} does not say what it is given, as one of an earlier oplat; profile it again")
-            add_results(results, keys[kernel], count, given)
+            results.add(keys[kernel], count, given)
             if re.split(r"[/@{(]", keys[kernel])[0] in VIEWS:
                 views += count
             else:
@@ -132,33 +135,34 @@ def export(table, threads, out):
         if any(kernel not in states for kernel in counts):
             continue
         network = zoo[name]
-        out.write(f"network\t{network.name}\t{network.family}\t{network.precision}\t{ns:.1f}\t{(high - low) / 2 / ns:.4f}\t{footprint:.0f}\t{views}\t{results_text(results)}\n")
+        out.write(f"network\t{network.name}\t{network.family}\t{network.precision}\t{ns:.1f}\t{(high - low) / 2 / ns:.4f}\t{footprint:.0f}\t{views}\t" + "\t".join(results.fields()) + "\n")
         for kernel, count in counts.items():
             out.write("\t".join(("kernel", str(count), str(int(bool(EIGHT_BITS.search(keys[kernel])))), *states[kernel])) + "\n")
 
 
 def recount(oplat):
-    """Counts RESULTS of all files anew, by plans that this oplat makes of the zoo's models."""
+    """Counts NEAR and RESULTS of all files anew, by plans that this oplat makes of the zoo's
+    models."""
     recipes = {recipe.name: recipe for recipe in zoo_networks([])}
     found = {}
 
     def results_of_network(name):
         if name not in found:
-            results = {}
+            results = Results()
             for kernel in oplat.json("plan", recipes[name].path, "--plan", "rules:onnxruntime")["kernels"]:
                 if kernel["input_bytes"] is None:
                     raise Failed(f"{name}: {kernel['name']} reads an input of unknown size")
-                add_results(results, kernel["key"], kernel["count"], kernel["input_bytes"])
-            found[name] = results_text(results)
+                results.add(kernel["key"], kernel["count"], kernel["input_bytes"])
+            found[name] = results.fields()
         return found[name]
 
-    note = f"RESULTS (docs/adr/0094) are of plans of {text.today()}, by rules for ONNX Runtime on this processor."
+    note = f"NEAR and RESULTS (docs/adr/0097) are of plans of {text.today()}, by rules for ONNX Runtime on this processor."
     files = {path: [line.split("\t") for line in path.read_text().splitlines()] for path in sorted(FOLDER.glob("*.tsv"))}
     for lines in files.values():
-        lines[1] = [lines[1][0].split(" RESULTS ")[0] + f" {note}"]
+        lines[1] = [lines[1][0].split(" RESULTS ")[0].split(" NEAR ")[0] + f" {note}"]
         for fields in lines:
             if fields[0] == "network":
-                fields[-1] = results_of_network(fields[1])
+                fields[NEAR_FIELD:] = results_of_network(fields[1])
     for path, lines in files.items():
         write_atomically(path, "".join("\t".join(fields) + "\n" for fields in lines))
 
@@ -183,9 +187,9 @@ class Machine:
                 self.dispatch = float(fields[0])
             elif kind == "network":
                 name, family, precision, *numbers, results = fields
-                ns, half_width, footprint, views = map(float, numbers)
+                ns, half_width, footprint, views, near = map(float, numbers)
                 self.networks.append({"name": name, "family": family, "precision": precision, "ns": ns, "half_width": half_width,
-                                      "footprint": footprint, "views": views, "results": results_of(results), "kernels": []})
+                                      "footprint": footprint, "views": views, "near": near, "results": results_of(results), "kernels": []})
             elif kind == "kernel":
                 points = [tuple(map(float, point.split(":"))) for point in fields[2:]]
                 self.networks[-1]["kernels"].append((int(fields[0]), fields[1] == "1", points))
@@ -207,34 +211,41 @@ class Machine:
                     ns = times * at_reuse(points, curve, network["footprint"])
                     total, eight, count = total + ns, eight + ns * is_int8, count + times
                     linear, squares = linear + ns * ROW_SD, squares + (ns * ROW_SD) ** 2
-                evicted = sum(large * left_behind(curve, network["footprint"], own) for own, large in network["results"])
+                evicted = SHARED_OVER_OTHERS * (1 - 1 / self.threads) * network["near"]
+                evicted += sum(large * left_behind(curve, network["footprint"], own) for own, large in network["results"])
                 rows.append((1, count, evicted, total, eight, linear, squares))
             self.parts_of[curve] = numpy.array(rows)
         return self.parts_of[curve]
 
 
-def add_results(results, key, count, given):
-    """To `results`, by all bytes that the kernel touches: those of its results beyond what stays near
-    a core, elements of 8 bits as if they had 32, and what it takes for itself and what the model is
-    given that it reads (`given`, in bytes, in all executions) if it has few weights and is measured
-    hot alone (docs/adr/0093, 0094). Views move nothing, and what a branch hands on is of the
-    kernels that wrote it."""
-    kernel = kernel_keys.parse_key(key)
-    if kernel.is_view or kernel.op == "If":
-        return
-    written = sum(tensor.bytes for tensor in kernel.results if tensor is not None)
-    own = written + sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None}.values())
-    weights = sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None and tensor.constant}.values())
-    always_hot = weights < HOT_WEIGHT_BYTES
-    scratch = kernel_keys.scratch_of(kernel) if always_hot else 0
-    own += scratch
-    counted = UNTOUCHED_COUNTS * (scratch + (given / count if always_hot else 0)) + sum(tensor.bytes * (4 if tensor.dtype in kernel_keys.EIGHT_BITS else 1) for tensor in kernel.results if tensor is not None)
-    if counted > KEPT_RESULT_BYTES:
-        results[own] = results.get(own, 0) + count * (counted - KEPT_RESULT_BYTES)
+class Results:
+    """What a network's kernels write: bytes that stay near a core and, by all bytes that the kernel
+    touches, those beyond that."""
 
+    def __init__(self):
+        self.near, self.large = 0, {}
 
-def results_text(results):
-    return ",".join(f"{own:.0f}:{large:.0f}" for own, large in sorted(results.items())) or "-"
+    def add(self, key, count, given):
+        """Elements of 8 bits as if they had 32, and what the kernel takes for itself and what the
+        model is given that it reads (`given`, in bytes, in all executions) if it has few weights
+        and is measured hot alone (docs/adr/0093, 0094). Views move nothing, and what a branch hands
+        on is of the kernels that wrote it."""
+        kernel = kernel_keys.parse_key(key)
+        if kernel.is_view or kernel.op == "If":
+            return
+        written = sum(tensor.bytes for tensor in kernel.results if tensor is not None)
+        own = written + sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None}.values())
+        weights = sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None and tensor.constant}.values())
+        always_hot = weights < HOT_WEIGHT_BYTES
+        scratch = kernel_keys.scratch_of(kernel) if always_hot else 0
+        own += scratch
+        counted = UNTOUCHED_COUNTS * (scratch + (given / count if always_hot else 0)) + sum(tensor.bytes * (4 if tensor.dtype in kernel_keys.EIGHT_BITS else 1) for tensor in kernel.results if tensor is not None)
+        self.near += count * min(counted, KEPT_RESULT_BYTES)
+        if counted > KEPT_RESULT_BYTES:
+            self.large[own] = self.large.get(own, 0) + count * (counted - KEPT_RESULT_BYTES)
+
+    def fields(self):
+        return [f"{self.near:.0f}", ",".join(f"{own:.0f}:{large:.0f}" for own, large in sorted(self.large.items())) or "-"]
 
 
 def results_of(field):
@@ -291,9 +302,9 @@ class Prior:
     """Mean and standard deviation of c0, c1, c2, scale, and scale_int8 above scale, for a machine;
     and the spread of single networks."""
 
-    def __init__(self, machine, c1_sd=None, c2=0.012, c2_sd=0.006, scale_sd=0.015, sd=0.05, sd_doubt=0.5):
-        self.mean = numpy.array([machine.call, 0, c2, 1, 0])
-        self.deviation = numpy.array([300, c1_sd or (200 if machine.threads > 1 else 60), c2_sd, scale_sd, 0.03])
+    def __init__(self, machine, c1=KERNEL_NS, c1_sd=None, c2=0.012, c2_sd=0.006, scale_sd=0.015, sd=0.05, sd_doubt=0.5):
+        self.mean = numpy.array([machine.call, c1, c2, 1, 0])
+        self.deviation = numpy.array([300, c1_sd or (100 if machine.threads > 1 else 60), c2_sd, scale_sd, 0.03])
         self.sd, self.sd_doubt = sd, sd_doubt
 
 
@@ -587,7 +598,7 @@ def write_page(machines):
     print(f"wrote {PAGE}")
 
 
-PRIORS = {"as shipped": {}, "c2 of 0": {"c2": 0}, "c2 of 0.006": {"c2": 0.006}, "c2 +- 0.004": {"c2_sd": 0.004}, "c2 +- 0.015": {"c2_sd": 0.015}, "c1 +- 150": {"c1_sd": 150},
+PRIORS = {"as shipped": {}, "c1 of 0": {"c1": 0}, "c2 of 0": {"c2": 0}, "c2 of 0.006": {"c2": 0.006}, "c2 +- 0.004": {"c2_sd": 0.004}, "c2 +- 0.015": {"c2_sd": 0.015}, "c1 +- 150": {"c1_sd": 150},
           "scale +- 0.8 %": {"scale_sd": 0.008}, "scale +- 3 %": {"scale_sd": 0.03}, "spread of 3 %": {"sd": 0.03}, "spread of 4 %": {"sd": 0.04}, "spread better known": {"sd_doubt": 0.25}}
 
 

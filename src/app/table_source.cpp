@@ -131,7 +131,7 @@ Error with_path(const OpenedTable& table, Error error) {
 Result<predict::Selection> select_rows(const table::Table& table, const predict::RowFilter& rows) {
   OPLAT_TRY(selection, predict::select_rows(table, rows, compat::catalogue()));
   const runtimes::KnownSumError known = runtimes::sum_error(selection.setting);
-  selection.sum_spread = {known.sd_log, known.compared, known.evicted_byte_ns};
+  selection.sum_spread = {known.sd_log, known.compared, known.evicted_byte_ns, known.kernel_ns};
   return selection;
 }
 

@@ -15,8 +15,9 @@ enum class CountedResults {
   LeftBeyondRow,  ///< those that caches lose in the model and not in the row (docs/adr/0090)
   WithWide8Bits,  ///< the same, elements of 8 bits as if they had 32 (docs/adr/0092)
   WithScratch,    ///< the same, and what kernels take for themselves (docs/adr/0093)
-  WithInputs      ///< the same, and what the model is given, but not what a branch hands on
+  WithInputs,     ///< the same, and what the model is given, but not what a branch hands on
                   ///< (docs/adr/0094)
+  AmongThreads    ///< the same, and of several threads what stays near a core (docs/adr/0097)
 };
 
 /// What a model multiplies the coefficients with: one call, executed kernels, bytes of their
@@ -74,9 +75,9 @@ struct CoefficientCovariance {
 };
 
 /// What is known before whole models are measured. In data/compositions, five machines and
-/// settings, fits of all networks of one found (docs/adr/0052): c1 -77 to 67 ns with one thread and
-/// 203 with two, c2 0.0001 to 0.016 ns a byte, scale 1.00 to 1.01, scale_int8 0 to 0.045 above it.
-/// Runtimes whose networks miss more of the sums have wider ones (SumSpread).
+/// settings, fits of all networks of one found (docs/adr/0052): c2 0.0001 to 0.016 ns a byte, scale
+/// 1.00 to 1.01, scale_int8 0 to 0.045 above it. c1 is what networks of a few tens of us say
+/// (docs/adr/0097). Runtimes whose networks miss more of the sums have wider ones (SumSpread).
 struct CoefficientPrior {
   Coefficients mean;
   UnknownRow sd{};  ///< of each unknown

@@ -10,8 +10,8 @@
 ///
 /// The sum is linear and needs only what every plan and the memory curve hold. So it serves each
 /// runtime and each search space, and its parts add up to what `predict` prints. Without a fit, c0
-/// is the measured empty call, c1 is 0, the scales are 1, c2 is what machines had in common, and
-/// the interval holds what differed between them (0052). Tried: seven forms of the sum
+/// is the measured empty call, the scales are 1, c1 and c2 are what machines had in common, and the
+/// interval holds what differed between them (0052). Tried: seven forms of the sum
 /// (docs/adr/0009), one scale for all precisions (0020), states of operands (0023), other counts of
 /// bytes (0025, 0088).
 ///
@@ -50,7 +50,7 @@ constexpr double kUnknownCallSdNs = 1e4;
 constexpr double kSharedCallSd = 0.4;
 /// Of each kernel, which follows itself in a row and others in a model (CoefficientPrior); several
 /// threads have to be woken.
-constexpr double kKernelSdNs = 60, kKernelOfThreadsSdNs = 200;
+constexpr double kKernelSdNs = 60, kKernelOfThreadsSdNs = 100;
 /// Of each evicted byte (CoefficientPrior).
 constexpr double kEvictedByteSdNs = 0.006;
 constexpr double kScaleSd = 0.015, kInt8ScaleSd = 0.03;
@@ -183,6 +183,7 @@ Result<Composition> composition_of(const table::Table& table, const Selection& s
         "no campaign measured an empty call; the overhead of a call is assumed to be 0");
   const CoefficientPrior prior = prior_of(selection, empty);
   composition.c0_ns = prior.mean.c0_ns;
+  composition.c1_ns = prior.mean.c1_ns;
   composition.c2_ns_per_byte = prior.mean.c2_ns_per_byte;
   composition.shared_call = empty && empty->shared;
   const double sd_log = std::hypot(composition.sd_log, selection.sum_spread.sd_log);
@@ -209,7 +210,10 @@ CoefficientPrior prior_of(const Selection& selection, const std::optional<KnownC
   const bool known = call && call->ns > 0;
   const double call_ns = known ? call->ns : 0;
   prior.mean.c0_ns = call_ns;
-  if (known) prior.mean.c2_ns_per_byte = selection.sum_spread.evicted_byte_ns;
+  if (known) {
+    prior.mean.c1_ns = selection.sum_spread.kernel_ns;
+    prior.mean.c2_ns_per_byte = selection.sum_spread.evicted_byte_ns;
+  }
   prior.sd[kC0] = std::hypot(known ? kCallSdNs : kUnknownCallSdNs,
                              known && call->shared ? kSharedCallSd * call_ns : 0);
   prior.sd[kC1] = selection.setting.threads > 1 ? kKernelOfThreadsSdNs : kKernelSdNs;

@@ -123,6 +123,8 @@ std::string_view format_of(CountedResults counted) {
     case CountedResults::WithScratch:
       return kScratchFormat;
     case CountedResults::WithInputs:
+      return kInputsFormat;
+    case CountedResults::AmongThreads:
       break;
   }
   return kCompositionFormat;
@@ -188,6 +190,7 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMaxNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMaxNs, kMaxNs);
+  if (number < 12) fit.counted = CountedResults::WithInputs;
   if (number < 11) fit.counted = CountedResults::WithScratch;
   if (number < 10) fit.counted = CountedResults::WithWide8Bits;
   if (number < 9) fit.counted = CountedResults::LeftBeyondRow;

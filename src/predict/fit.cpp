@@ -262,7 +262,7 @@ class Fitting {
   std::size_t shares_ = 1;  ///< curves_ in a row that differ in foreign_share alone
   double foreign_bytes_per_ns_ = 0;
   double unfitted_bytes_per_ns_ = 0;  ///< that models feel without a fit
-  CountedResults counted_ = CountedResults::WithInputs;
+  CountedResults counted_ = CountedResults::AmongThreads;
   std::vector<std::string> silent_on_inputs_;  ///< LeaveOneOut::silent_on_inputs()
   std::vector<Predictor> predictors_;          ///< one for each place of the curve
   std::optional<Predictor> unfitted_;          ///< where predictors_ count more or less than it
@@ -389,7 +389,7 @@ Status Fitting::collect() {
   }
   unfitted_bytes_per_ns_ = traffic_before_fit(selection_.memory).during(1).mean;
   if (foreign_bytes_per_ns_ > 0 || unfitted_bytes_per_ns_ > 0 ||
-      counted_ != CountedResults::WithInputs) {
+      counted_ != CountedResults::AmongThreads) {
     Selection unfitted = selection_;
     unfitted.fit.reset();
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(unfitted), std::nullopt));

@@ -266,6 +266,11 @@ constexpr double kWiderBy = 3;
 /// results: its memory is not that of the activations, which is used again and again, and the
 /// kernel waits for it (docs/adr/0093, 0094).
 constexpr double kUntouchedCounts = 4;
+/// Of the bytes that stay near a core, how many count with several threads, over the share that
+/// other cores wrote: all of them with two (docs/adr/0097).
+constexpr double kSharedOverOthers = 2;
+/// Of these with more than two threads, which nobody has compared: a standard deviation.
+constexpr double kSharedSd = 0.5;
 /// Of what one kernel touches: an exabyte, which no machine has. An untrusted key may say more.
 constexpr double kMaxKernelBytes = 1e18;
 
@@ -485,7 +490,7 @@ struct Predictor::Impl {
   void set_evicted(const KeyFacts& facts_of_key, double input_bytes,
                    std::optional<double> reuse_bytes, KernelPrediction& kernel) const {
     const CountedResults counted =
-        selection.fit ? selection.fit->counted : CountedResults::WithInputs;
+        selection.fit ? selection.fit->counted : CountedResults::AmongThreads;
     if (counted == CountedResults::All) {
       kernel.evicted_bytes = facts_of_key.result_bytes;
       return;
@@ -499,16 +504,28 @@ struct Predictor::Impl {
                              : 0;
     const double bytes = (wide ? facts_of_key.counted_bytes : facts_of_key.result_bytes) +
                          kUntouchedCounts * (scratch + given);
+    if (!reuse_bytes) return;
+    if (counted >= CountedResults::AmongThreads)
+      set_shared(std::min(bytes, kKeptResultBytes), kernel);
     const double large = bytes - kKeptResultBytes;
-    if (!(large > 0) || !reuse_bytes) return;
+    if (!(large > 0)) return;
     LeftBehind left = kUnknownLeftBehind;
     if (rows.curve) {
       const double row = counted == CountedResults::Left ? 0 : facts_of_key.row_bytes + scratch;
       left = {rows.curve->left_behind(*reuse_bytes, row),
               rows.curve->left_behind_sd(*reuse_bytes, row)};
     }
-    kernel.evicted_bytes = left.share * large;
-    kernel.evicted_sd_bytes = left.sd * large;
+    kernel.evicted_bytes += left.share * large;
+    kernel.evicted_sd_bytes = std::hypot(kernel.evicted_sd_bytes, left.sd * large);
+  }
+
+  /// What stays near the core that wrote it is far from the others, whose threads read most of it
+  /// where there are many. In a row each thread finds what it wrote and read in the copy before.
+  void set_shared(double near_bytes, KernelPrediction& kernel) const {
+    const auto threads = static_cast<double>(std::max<std::int64_t>(selection.setting.threads, 1));
+    kernel.evicted_bytes = kSharedOverOthers * (1 - 1 / threads) * near_bytes;
+    // Seen with two threads alone.
+    if (threads > 2) kernel.evicted_sd_bytes = kSharedSd * kernel.evicted_bytes;
   }
 };
 

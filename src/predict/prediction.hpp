@@ -68,8 +68,9 @@ struct KernelPrediction {
   /// Of one execution: what its results have beyond the bytes that stay near a core, elements of 8
   /// bits counted as if they had 32, and memory that it takes for itself and the model's inputs
   /// that it reads, four times, as far as caches lose them before their memory is used again, and
-  /// did not in its row (docs/adr/0090, 0092 to 0094), and its standard deviation by where caches
-  /// end, one for all kernels. Under a fit of before that, what it counts (CountedResults).
+  /// did not in its row (docs/adr/0090, 0092 to 0094), and of several threads the bytes that stay
+  /// near (0097); and its standard deviation by where caches end, one for all kernels, and by how
+  /// many threads there are. Under a fit of before that, what it counts (CountedResults).
   double evicted_bytes = 0, evicted_sd_bytes = 0;
   double touched_bytes = 0;  ///< of one execution: its constant operands and results
 };
@@ -94,10 +95,10 @@ struct Composition {
   double c1_ns = 0;
   double c2_ns_per_byte = 0;
   double scale = 1;
-  double scale_int8 = 1;                                ///< of kernels with 8-bit tensors
-  std::int64_t n_kernels = 0;                           ///< executions per run, free ones left out
-  double evicted_bytes = 0;                             ///< likewise; see KernelPrediction
-  CountedResults counted = CountedResults::WithInputs;  ///< of all: the plan's activation_bytes
+  double scale_int8 = 1;       ///< of kernels with 8-bit tensors
+  std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
+  double evicted_bytes = 0;    ///< likewise; see KernelPrediction
+  CountedResults counted = CountedResults::AmongThreads;  ///< of all: the plan's activation_bytes
   bool fitted = false;
   bool left_out = false;  ///< not fitted because the only model measured is the one predicted
   std::int64_t calibration_models = 0;

@@ -55,6 +55,7 @@ struct SumSpread {
   /// What a byte of results that caches lose takes more inside a model (docs/adr/0088); 0 if nobody
   /// fitted it.
   double evicted_byte_ns = 0;
+  double kernel_ns = 0;  ///< likewise, what each executed kernel takes more
 };
 
 /// The rows that answer.

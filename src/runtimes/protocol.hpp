@@ -118,6 +118,7 @@ struct KnownSumError {
   bool compared = true;  ///< false: no networks were compared in such a setting, sd_log is a guess
   /// what a byte of a result that caches lose takes more inside a model
   double evicted_byte_ns = 0;
+  double kernel_ns = 0;  ///< what each executed kernel takes more inside a model
 };
 
 /// A runtime that this executable knows. `create` is called inside the worker process only; where

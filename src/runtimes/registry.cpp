@@ -33,6 +33,10 @@ constexpr double kPaddleUnseenSd = kPaddleSd;
 /// 0.012 (a large Xeon) and 0.012 (Zen 5, 76 networks, rows of 2026-11-29); 0 with rows of before
 /// docs/adr/0085 (docs/adr/0090).
 constexpr double kOnnxruntimeEvictedByteNs = 0.012;
+/// Beyond its rows, each kernel of LeNet and DS-CNN (16 to 60 us) takes 16 to 150 ns more, 71 in
+/// the mean of 13 times in the files of data/compositions with one thread; one of the space's
+/// network of kernels of 0.3 us 71 to 76 ns, with one thread and with two (docs/adr/0097).
+constexpr double kOnnxruntimeKernelNs = 70;
 
 bool is_of(const SumError& error, const table::Setting& setting) {
   return setting.precision == "model" && setting.threads == error.threads &&
@@ -101,7 +105,8 @@ const RuntimeEntry* find_runtime(std::string_view name) {
 }
 
 KnownSumError sum_error(const table::Setting& setting) {
-  if (setting.runtime == "onnxruntime") return {0, true, kOnnxruntimeEvictedByteNs};
+  if (setting.runtime == "onnxruntime")
+    return {0, true, kOnnxruntimeEvictedByteNs, kOnnxruntimeKernelNs};
   const RuntimeEntry* entry = find_runtime(setting.runtime);
   if (entry == nullptr || entry->sum_errors.empty()) return {};
   const auto found = std::find_if(entry->sum_errors.begin(), entry->sum_errors.end(),

@@ -534,6 +534,53 @@ TEST_F(CompositionTest, WhatAModelIsGivenCountsWhereItsKernelIsMeasuredHotAlone)
       << "bytes of all executions";
 }
 
+// Another core's threads read what one core wrote, however small it is.
+TEST_F(CompositionTest, OfSeveralThreadsWhatStaysNearACoreCountsToo) {
+  const std::string small = "Relu/14{}(f32[1000])->(f32[1000])";
+  const std::string large = "Relu/14{}(f32[100000])->(f32[100000])";
+  for (const std::string& key : {small, large})
+    small_.row(device_, setting_, key, 1e3, test::timing(1e6));
+  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
+  const auto kernel_of = [&](const std::string& key, std::int64_t threads) {
+    selection.setting.threads = threads;
+    table::Plan p = plan({{"a", key, 3}});
+    p.weight_bytes = 5 * kMiB;  // within the ramp out of the last level
+    return must(predict(small_.table(), selection, p, {})).kernels.front();
+  };
+  const double lost = kernel_of(large, 1).evicted_bytes;
+  const double lost_sd = kernel_of(large, 1).evicted_sd_bytes;
+  EXPECT_GT(lost, 0);
+  EXPECT_GT(lost_sd, 0);
+  EXPECT_EQ(kernel_of(small, 1).evicted_bytes, 0);
+  EXPECT_EQ(kernel_of(small, 2).evicted_bytes, 4000);
+  EXPECT_EQ(kernel_of(small, 2).evicted_sd_bytes, 0);
+  EXPECT_EQ(kernel_of(large, 2).evicted_bytes, lost + 131072);
+  EXPECT_EQ(kernel_of(large, 2).evicted_sd_bytes, lost_sd);
+  // Three quarters of it are of others, where two threads have half. Nobody compared four.
+  EXPECT_EQ(kernel_of(small, 4).evicted_bytes, 1.5 * 4000);
+  EXPECT_EQ(kernel_of(small, 4).evicted_sd_bytes, 0.5 * 1.5 * 4000);
+  EXPECT_NEAR(kernel_of(large, 4).evicted_sd_bytes, std::hypot(lost_sd, 0.75 * 131072), 1e-6);
+  // A fit of the time before goes on as it was made.
+  selection.fit.emplace();
+  selection.fit->counted = CountedResults::WithInputs;
+  EXPECT_EQ(kernel_of(small, 2).evicted_bytes, 0);
+  selection.fit->counted = CountedResults::AmongThreads;
+  EXPECT_EQ(kernel_of(small, 2).evicted_bytes, 4000);
+}
+
+TEST_F(CompositionTest, EachKernelTakesWhatTheRuntimesDo) {
+  row(test::kCopy250, 1000, 0);
+  Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
+  selection.sum_spread.kernel_ns = 70;
+  const table::Plan p = plan({{"a", test::kCopy250, 3}, {"v", test::kReshape, 5}});
+  // Of an imported table nothing is known of calls.
+  EXPECT_EQ(*must(predict(small_.table(), selection, p, {})).latency_ns, 3000);
+  small_.empty_call(device_, setting_, 500);
+  const Prediction called = must(predict(small_.table(), selection, p, {}));
+  EXPECT_EQ(called.composition.c1_ns, 70);
+  EXPECT_EQ(*called.latency_ns, 500 + 3 * 70 + 3000);
+}
+
 TEST_F(CompositionTest, KernelsOfImpossibleSizeAreNoNumberlessTimes) {
   const std::string huge = fmt::format("Relu/14{{}}(f32[{0},{0},{0}])->(f32[{0},{0},{0}])",
                                        std::numeric_limits<std::int64_t>::max());

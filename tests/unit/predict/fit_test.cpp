@@ -309,14 +309,16 @@ TEST(CompositionRecord, OneThatCountsOtherBytesOfResultsSaysSo) {
   for (const auto& [format, counted] :
        {std::pair(6, CountedResults::All), std::pair(7, CountedResults::Left),
         std::pair(8, CountedResults::LeftBeyondRow), std::pair(9, CountedResults::WithWide8Bits),
-        std::pair(10, CountedResults::WithScratch), std::pair(11, CountedResults::WithInputs)}) {
+        std::pair(10, CountedResults::WithScratch), std::pair(11, CountedResults::WithInputs),
+        std::pair(12, CountedResults::AmongThreads)}) {
     const CompositionFit fit = must(decode_composition(of_format(format)));
     EXPECT_EQ(fit.counted, counted);
     EXPECT_EQ(fit.moments, (MomentSpread{0.02})) << "what it says of all models";
     EXPECT_THAT(fit.groups, ::testing::SizeIs(1));
     EXPECT_EQ(must(decode_composition(encode(fit))), fit) << "not as one of another meaning";
   }
-  EXPECT_EQ(must(decode_composition(encode(CompositionFit()))).counted, CountedResults::WithInputs);
+  EXPECT_EQ(must(decode_composition(encode(CompositionFit()))).counted,
+            CountedResults::AmongThreads);
 }
 
 TEST(CompositionRecord, OneWhoseNumbersOfAHostCannotBeIsRefused) {
@@ -1118,7 +1120,7 @@ TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
 
 TEST_F(FitTest, WhatModelsAreGivenCountsOnceAllTheirPlansSayIt) {
   for (int i = 0; i < 5; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
-  EXPECT_EQ(must(fit()).fit.counted, CountedResults::WithInputs);
+  EXPECT_EQ(must(fit()).fit.counted, CountedResults::AmongThreads);
   table::Plan plan = must(small_.table().plans()).at(2);
   plan.kernels[1].input_bytes.reset();  // as an earlier oplat kept it
   must(small_.table().put_plan(plan));
@@ -1150,7 +1152,7 @@ TEST_F(FitTest, ModelsWhosePlansCouldSayWhatTheyAreGivenAreNamed) {
     }
   };
   silence("wide.onnx");
-  EXPECT_EQ(fitted().fit.counted, CountedResults::WithInputs);
+  EXPECT_EQ(fitted().fit.counted, CountedResults::AmongThreads);
   silence("net2.onnx");
   EXPECT_EQ(fitted().fit.counted, CountedResults::WithScratch);
   EXPECT_EQ(fitted().silent_on_inputs, std::vector<std::string>{"net2.onnx"});
@@ -1158,7 +1160,7 @@ TEST_F(FitTest, ModelsWhosePlansCouldSayWhatTheyAreGivenAreNamed) {
   setting_ = small_.setting(test::setting_of(1, "onnxruntime", "1.0", "b2"));
   SetUp();
   model("net2.onnx", 20, 1, 0.002, false, 0, "net2 of b2");
-  EXPECT_EQ(fitted().fit.counted, CountedResults::WithInputs);
+  EXPECT_EQ(fitted().fit.counted, CountedResults::AmongThreads);
 }
 
 TEST_F(FitTest, AFitOfAnotherSettingDoesNotAnswer) {

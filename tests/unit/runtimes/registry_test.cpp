@@ -41,6 +41,16 @@ TEST(SumErrorTest, AnyOtherSettingIsAWideGuess) {
   EXPECT_FALSE(sum_error(setting("paddle", 1, {{"onednn", "off"}})).compared);
 }
 
+TEST(SumErrorTest, WhatKernelsAndBytesTakeMoreIsKnownOfOnnxRuntimeAlone) {
+  const KnownSumError known = sum_error(setting("onnxruntime", 2));
+  EXPECT_GT(known.kernel_ns, 0);
+  EXPECT_GT(known.evicted_byte_ns, 0);
+  for (const char* runtime : {"mnn", "paddle", "qnnpack", "replay", "tensorrt"}) {
+    EXPECT_EQ(sum_error(setting(runtime, 2)).kernel_ns, 0) << runtime;
+    EXPECT_EQ(sum_error(setting(runtime, 2)).evicted_byte_ns, 0) << runtime;
+  }
+}
+
 TEST(SumErrorTest, OtherRuntimesAndUnknownOnesHaveNone) {
   for (const char* runtime : {"onnxruntime", "qnnpack", "reference", "replay", "tensorrt", ""}) {
     EXPECT_EQ(sum_error(setting(runtime, 2)).sd_log, 0) << runtime;
