@@ -3,6 +3,10 @@
 
 #include <chrono>
 #include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,9 +34,27 @@ void note_silent(const std::vector<std::string>& models, Events& events) {
       base::printable(models.front(), 80), more > 0 ? fmt::format(", and {} more", more) : ""));
 }
 
+/// A name that no model has groups nothing, and models that should be left out together are not.
+void warn_of_unknown(const std::map<std::string, std::string>& groups,
+                     const predict::FitResult& fitted, Events& events) {
+  std::set<std::string_view> names;
+  for (const predict::LeftOutModel& model : fitted.left_out) names.insert(model.name);
+  for (const auto& [name, why] : fitted.excluded) names.insert(name);
+  std::vector<std::string> unknown;
+  for (const auto& [name, group] : groups)
+    if (!names.contains(name)) unknown.push_back(name);
+  if (unknown.empty()) return;
+  events.warn(fmt::format(
+      "groups: no measured model of this device and setting is called '{}'{}; expected names of "
+      "model files without folders, such as '{}'",
+      base::printable(unknown.front(), 80),
+      unknown.size() > 1 ? fmt::format(" (and {} more)", unknown.size() - 1) : "",
+      base::printable(*names.begin(), 80)));
+}
+
 Status fit_composition(const table::Table& table, const predict::Selection& selection,
-                       const predict::FitRequest& request, Events& events, FitResult& result,
-                       Fits& fits) {
+                       const predict::FitRequest& request, bool given_groups, Events& events,
+                       FitResult& result, Fits& fits) {
   auto fitted = predict::fit_composition(table, selection, request);
   if (!fitted && fitted.error().code == Code::Refused) {
     result.no_composition = fitted.error().message;
@@ -40,6 +62,7 @@ Status fit_composition(const table::Table& table, const predict::Selection& sele
   }
   if (!fitted) return fail(fitted.error());
   note_silent(fitted->silent_on_inputs, events);
+  if (given_groups) warn_of_unknown(request.groups, *fitted, events);
   std::string record = predict::encode(fitted->fit);
   OPLAT_CHECK(predict::decode_composition(record));
   fits.push_back({std::string(predict::kCompositionFormat), 0, std::move(record)});
@@ -113,6 +136,8 @@ Status check_parts(const FitRequest& request) {
 }
 
 Result<FitResult> fit(const FitRequest& request, Events& events) {
+  if (!request.composition && !request.kernels)
+    return fail(Code::Usage, "neither the composition nor kernels are to be fitted");
   predict::FitRequest how = request.how;
   if (!request.groups_file.empty()) {
     OPLAT_TRY(groups, read_groups_file(request.groups_file, "model file name"));
@@ -134,7 +159,8 @@ Result<FitResult> fit(const FitRequest& request, Events& events) {
       if (!how.groups.empty())
         events.note("groups of models are those of the fit before; --groups sets others");
     }
-    OPLAT_CHECK(fit_composition(table, selection, how, events, result, fits));
+    const bool given_groups = !request.groups_file.empty() || !request.how.groups.empty();
+    OPLAT_CHECK(fit_composition(table, selection, how, given_groups, events, result, fits));
   }
   if (request.kernels) OPLAT_CHECK(fit_kernels(table, selection, request, events, result, fits));
   if (fits.empty()) {

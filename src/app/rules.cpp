@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/rules.hpp"
 
+#include <filesystem>
 #include <utility>
 
 #include "base/files.hpp"
@@ -11,6 +12,11 @@ namespace oplat::app {
 Result<std::vector<plan::RuleSet>> rules(const RulesRequest& request, Events& events) {
   static_cast<void>(events);  // takes milliseconds and has nothing to report
   if (!request.file.empty()) {
+    std::error_code error;
+    if (!std::filesystem::exists(request.file, error)) {
+      if (auto known = plan::built_in_rules(request.file, compat::rule_sets()))
+        return std::vector<plan::RuleSet>{*std::move(known)};
+    }
     OPLAT_TRY(source, base::Source::open(request.file));
     return plan::read_rules(source);
   }

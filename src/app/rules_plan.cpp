@@ -71,8 +71,9 @@ Result<RulesModel> read_rules_model(const std::string& path, const formats::Shap
   OPLAT_TRY(whole, reader->read_whole(source, shapes));
   if (whole.rewritten_batch)
     return fail(Code::Usage,
-                "{}: --batch {} cannot be set: the model fixes its batch to {}, and rules have no "
-                "runtime that compares another one with it; export it with an open batch dimension",
+                "{}: --batch {} cannot be set: the model fixes its batch to {}, and only a runtime "
+                "can tell whether it computes the same with another one; export it with an open "
+                "batch dimension",
                 path, *shapes.batch, *whole.rewritten_batch);
   OPLAT_TRY(hash, plan::model_hash(source, whole.siblings));
   model.batch = batch_of(whole, shapes);

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdlib>
 
 #include "base/shell.hpp"
 #include "base/text.hpp"
@@ -45,6 +47,13 @@ std::vector<std::string> in_typed_order(std::vector<std::string> words,
   std::stable_sort(words.begin(), words.end(),
                    [&](const auto& a, const auto& b) { return place(a) < place(b); });
   return words;
+}
+
+std::string not_finite_text(const std::string& typed) {
+  char* end = nullptr;
+  const double number = std::strtod(typed.c_str(), &end);  // as options read theirs
+  if (end == typed.c_str() || std::isfinite(number)) return {};
+  return printable(typed) + " is not a finite number";
 }
 
 std::optional<std::string> empty_item_text(std::string_view flag,

@@ -33,4 +33,8 @@ std::vector<std::string> in_typed_order(std::vector<std::string> words,
 std::optional<std::string> empty_item_text(std::string_view flag,
                                            std::span<const char* const> typed);
 
+/// What is wrong with a number that was typed and is infinite or a NaN, which pass through ranges;
+/// empty of all else.
+std::string not_finite_text(const std::string& typed);
+
 }  // namespace oplat::base

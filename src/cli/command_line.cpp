@@ -38,7 +38,9 @@ Option Option::stands_for(const Option& other) const {
   option_->each([required = other.option_](const std::string&) { required->required(false); });
   return *this;
 }
-Option Option::not_negative() const { return Option(option_->check(CLI::NonNegativeNumber)); }
+Option Option::not_negative() const {
+  return Option(option_->check(base::not_finite_text)->check(CLI::NonNegativeNumber));
+}
 Option Option::one_of(const std::vector<std::string>& words) const {
   return Option(option_->check(CLI::IsMember(words)));
 }
@@ -143,7 +145,7 @@ std::string usage_message(const CLI::App& app, const CLI::Error& error, int argc
 
 template <class Number>
 Option Option::range(Number least, Number most) const {
-  return Option(option_->check(CLI::Range(least, most)));
+  return Option(option_->check(base::not_finite_text)->check(CLI::Range(least, most)));
 }
 template Option Option::range(int, int) const;
 template Option Option::range(std::int64_t, std::int64_t) const;

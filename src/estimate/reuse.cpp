@@ -262,7 +262,8 @@ StateAnswer on_curve(std::span<const StatePoint> points, const std::optional<Reu
     const double bytes = far_back(points[i]);
     return StateAnswer{points[i].median_ns, points[i].sd_log, 0, i, i, 0, bytes, bytes};
   };
-  if (wanted <= placed.front().place) return verbatim(placed.front().index);
+  // In this form also for a NaN, which has no place.
+  if (!(wanted > placed.front().place)) return verbatim(placed.front().index);
   if (wanted >= placed.back().place) return verbatim(placed.back().index);
   const auto above = std::find_if(placed.begin(), placed.end(),
                                   [&](const Placed& p) { return p.place >= wanted; });

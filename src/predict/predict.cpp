@@ -708,6 +708,9 @@ Result<std::vector<KernelPrediction>> Predictor::Impl::predictions(
 Result<std::vector<KernelPrediction>> Predictor::estimate(
     const std::vector<table::PlanKernel>& kernels, std::optional<double> reuse_bytes,
     MissingPolicy missing, bool explain, const estimate::ForeignBytes& foreign) const {
+  if (reuse_bytes && !(*reuse_bytes >= 0 && std::isfinite(*reuse_bytes)))
+    return fail(Code::Usage, "reuse_bytes: {}; expected a finite number of at least 0",
+                *reuse_bytes);
   const Asked asked = impl_->asked_by(kernels);
   OPLAT_TRY(answers, impl_->answer(asked, reuse_bytes, missing, explain, foreign));
   return impl_->predictions(asked, answers, kernels, reuse_bytes, missing, explain);

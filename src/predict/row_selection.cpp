@@ -170,7 +170,8 @@ std::string ways_out(const RowFilter& filter, const Candidate& nearest) {
   for (const Field& field : fields()) {
     const auto asked = field.asked(filter);
     if (asked && *asked != field.value(nearest))
-      flags.push_back(fmt::format("{} {}", field.flag, shown(field.value(nearest))));
+      flags.push_back(
+          fmt::format("{} {}", field.flag, base::shell_word(shown(field.value(nearest)))));
   }
   std::vector<std::string> ways;
   if (!flags.empty()) ways.push_back(fmt::format("choose it with {}", base::join(flags, " ")));
@@ -334,6 +335,8 @@ bool matches(const RowFilter& filter, const table::Device& device, const table::
 
 Result<Selection> select_rows(const table::Table& table, const RowFilter& filter,
                               const ir::Catalogue& catalogue) {
+  if (filter.threads && *filter.threads < 1)
+    return fail(Code::Usage, "threads: {}; expected a number of at least 1", *filter.threads);
   OPLAT_TRY(selection, choose(table, filter));
   selection.catalogue = &catalogue;
   if (filter.fitted) OPLAT_CHECK(take_fit(table, selection));

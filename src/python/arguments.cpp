@@ -142,10 +142,12 @@ Question question_of(const nb::kwargs& given) {
       *row_text = argument<std::optional<std::string>>(name, value, kText);
     } else if (name == "threads") {
       request.rows.threads = argument<std::optional<std::int64_t>>(name, value, kNumber);
+      check_range("threads", request.rows.threads, 1, kMaxThreads);
     } else if (name == "shapes") {
       shapes = argument<Shapes>(name, value, "dict[str, Sequence[int]]");
     } else if (name == "batch") {
       batch = argument<std::optional<std::int64_t>>(name, value, kNumber);
+      check_range("batch", batch, 1, kMaxBatch);
     } else if (name == "inputs") {
       data = nb::borrow(value);
     } else if (name == "options") {
@@ -198,8 +200,10 @@ MeasuringArguments measuring_arguments(const std::string& runtime, const nb::obj
     };
     if (is_known("threads")) {
       made.runtime.threads = argument<std::int64_t>(name, value, kNumber);
+      check_range("threads", made.runtime.threads, 1, kMaxThreads);
     } else if (is_known("batch")) {
       batch = argument<std::optional<std::int64_t>>(name, value, kNumber);
+      check_range("batch", batch, 1, kMaxBatch);
     } else if (is_known("keys")) {
       made.keys = nb::borrow(value);
     } else if (is_known("space")) {

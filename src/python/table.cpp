@@ -246,8 +246,6 @@ Estimates estimate_keys(TableHandle& handle, nb::handle keys, nb::kwargs given) 
   app::EstimateRequest request;
   if (reuse.is_valid())
     request.reuse_bytes = argument<std::optional<double>>("reuse_bytes", reuse, "float");
-  if (request.reuse_bytes && !(*request.reuse_bytes >= 0))
-    raise({Code::Usage, fmt::format("reuse_bytes: {} is below 0", *request.reuse_bytes)});
   const Question question = question_of(given);
   request.keys = key_texts(keys);
   if (request.keys.empty()) raise({Code::Usage, "keys: the list is empty"});
@@ -543,6 +541,7 @@ FitResult fit_table(TableHandle& handle, bool composition, bool kernels, const T
     request.how.max_half_width = *max_half_width;
   }
   request.how.level = level;
+  if (jobs < 0) raise({Code::Usage, fmt::format("jobs: {} is below 0", jobs)});
   request.learn = {seed, jobs, calibrate, exclude_suspects};
   request.store = store;
   PythonEvents events(progress);
@@ -643,10 +642,20 @@ void def_life(nb::class_<TableHandle>& table) {
                  std::get<0>(std::move(state)).text,
                  {std::get<1>(state), std::get<2>(std::move(state)), std::get<3>(state)});
            })
-      .def("reopen", &TableHandle::reopen, "Sees what other processes wrote since.")
+      .def(
+          "reopen",
+          [](TableHandle& handle) {
+            handle.check_open();
+            handle.reopen();
+          },
+          "Sees what other processes wrote since.")
       .def("close", &TableHandle::close, "Later calls are a ValueError.")
       .def(
-          "__enter__", [](const nb::object& self) { return self; },
+          "__enter__",
+          [](const nb::object& self) {
+            nb::cast<TableHandle&>(self).check_open();
+            return self;
+          },
           nb::sig("def __enter__(self) -> Table"))
       .def(
           "__exit__", [](TableHandle& handle, const nb::args&) { handle.close(); },

@@ -9,6 +9,7 @@ import statistics
 import tempfile
 import warnings
 from collections.abc import Sequence
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
@@ -90,8 +91,8 @@ def with_batch(conv: Conv, batch: int | None) -> tuple[Union[str, int], ...]:
     """UsageError for what is not a convolution."""
     fields = tuple(conv)
     numbers = fields[1:]
-    if len(fields) != FIELDS or fields[0] not in CONVS or not all(isinstance(each, int) or (isinstance(each, float) and each.is_integer())
-                                                                 for each in numbers):
+    # numbers.Real holds numpy's, too.
+    if len(fields) != FIELDS or fields[0] not in CONVS or not all(isinstance(each, Real) and float(each).is_integer() for each in numbers):
         raise UsageError(f"{conv!r}: expected (Conv_type, Stride, ElmtFused, Kernel, Batch, In_C, In_H, Out_C)")
     whole: list[Union[str, int]] = [str(fields[0]), *(int(each) for each in numbers)]
     if batch is not None:
@@ -106,7 +107,9 @@ class OpPredictor:
                  **options: Any) -> None:
         self.batch_size = batch_size
         self.image_size = image_size
-        chosen = {name: options[name] for name in ("folder", "method") if name in options}
+        chosen = {name: options.pop(name) for name in ("folder", "method") if name in options}
+        if options:
+            warnings.warn(f"OpPredictor: ignores {', '.join(sorted(options))}", PredictionWarning, stacklevel=2)
         self.profiler = OpProfiler(device_name, data_type, logger, **chosen)
 
     def __call__(self, model: Listed) -> float:

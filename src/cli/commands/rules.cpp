@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// oplat rules [FILE]: the built-in fusion rules, or a check of your own file
+/// oplat rules [NAME|FILE]: the built-in fusion rules, or a check of your own file
 #include "app/rules.hpp"
 #include "cli/commands/commands.hpp"
 
@@ -26,7 +26,8 @@ void add_rules(const Command& app) {
       app, "rules",
       "list the fusion rules for 'oplat plan --plan rules:NAME', or check a file of rules",
       run_rules_command);
-  command.add_option("FILE", flags->file, "rule file (docs/reference/fusion-rules.md)");
+  command.add_option("FILE", flags->file,
+                     "rule file, or built-in rules (docs/reference/fusion-rules.md)");
   add_form<report::RuleList>(command, flags->form);
 }
 

@@ -34,6 +34,7 @@ ConvAnswer answer_from(const Best& best, const predict::KernelPrediction& kernel
   answer.sd_log = *kernel.sd_log;
   for (const predict::Mismatch& one : best.selection.mismatch)
     answer.sd_log = std::hypot(answer.sd_log, one.sd_log);
+  answer.far = kernel.floor_ns.has_value();
   if (kernel.floor_ns) answer.floor_ms = *kernel.floor_ns / kConvNsPerMs;
   answer.interval = estimate::bounds_around(*answer.ms, answer.sd_log, best.quantile,
                                             answer.floor_ms.value_or(0));
@@ -54,10 +55,13 @@ Result<Answerer> original_answers(std::span<const LibraryTime> rows) {
       const auto ms = original->predict(question.conv);
       if (!ms && ms.error().code != Code::Missing) return fail(ms.error());
       answer.source = ms ? "original" : "missing";
-      if (ms)
-        answer.ms = *ms;
-      else
+      if (!ms) {
         answer.why = ms.error().message;
+        continue;
+      }
+      answer.ms = *ms;
+      answer.why = original->beyond(question.conv);
+      answer.far = !answer.why.empty();
     }
     return answers;
   };

@@ -28,7 +28,8 @@ struct ConvAnswer {
       std::nullopt;    ///< beyond the rows: no interval reaches below; KernelPrediction::floor_ns
   std::string source;  ///< "original", or that of the estimate; "missing"
   std::string group;   ///< convolutions of one group err together
-  std::string why;     ///< of a missing one
+  std::string why;     ///< of a missing one, and of one that is `far`
+  bool far = false;    ///< beyond the rows
 };
 
 /// One answer a question, in their order.

@@ -58,8 +58,8 @@ std::string group_text(const ConvTuple& conv, std::string_view before) {
 
 /// Where no measured neighbour stands around it, what the answer rests on.
 std::string evidence_text(const ConvAnswer& answer) {
-  return answer.source == "learned" && !answer.why.empty() ? fmt::format("  ({})", answer.why)
-                                                           : std::string();
+  const bool said = (answer.source == "learned" || answer.far) && !answer.why.empty();
+  return said ? fmt::format("  ({})", answer.why) : std::string();
 }
 
 /// The images of a set of one batch.
@@ -292,16 +292,20 @@ std::optional<std::string> ConvDocument::far_answers() const {
     asked += prediction.answers.size();
     for (std::size_t i = 0; i < prediction.answers.size(); ++i) {
       const ConvAnswer& answer = prediction.answers[i];
-      if (!answer.floor_ms || ++far > 1) continue;
+      if (!answer.far || ++far > 1) continue;
       first = tuple_text(prediction.questions.convs[i].conv) + ": " + answer.why;
     }
   }
   if (far == 0) return std::nullopt;
   std::replace(first.begin(), first.end(), '\t', ' ');
   return fmt::format(
-      "{} of {} convolutions are outside the measured range and have wider intervals; --json gives "
-      "the reason of each, such as: {}",
-      far, asked, first);
+      "{} of {} convolutions are outside the measured range and {}; --json gives the reason of "
+      "each, "
+      "such as: {}",
+      far, asked,
+      asked_.original ? "have the times of its edge, or of lines that go on beyond it"
+                      : "have wider intervals",
+      first);
 }
 
 Status ConvDocument::require_answers() const {

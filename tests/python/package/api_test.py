@@ -236,6 +236,10 @@ class ErrorTest(unittest.TestCase):
             self.assertGreater(len(table), 0)
         with self.assertRaises(ValueError):
             table.predict(self.model)
+        with self.assertRaises(ValueError):
+            table.reopen()
+        with self.assertRaises(ValueError), table:
+            pass
 
 
 class FolderTest(unittest.TestCase):
@@ -284,6 +288,10 @@ class FolderTest(unittest.TestCase):
             self.table.fit(composition=False)
         except oplat.Refused as error:  # few rows teach nothing
             self.assertNotIn(str(self.there), str(error))
+        with self.assertRaisesRegex(oplat.UsageError, "neither the composition nor kernels"):
+            self.table.fit(composition=False, kernels=False)
+        with self.assertRaisesRegex(oplat.UsageError, "jobs: -1 is below 0"):
+            self.table.fit(jobs=-1)
         self.assertEqual((self.there / "desk.oplat").read_bytes(), before[1])
 
     def test_a_table_that_cannot_be_written_answers(self):

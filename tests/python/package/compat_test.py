@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """oplat.compat.install(): programs written for other systems run as they are, in processes of their
 own."""
+import fractions
 import importlib.util
 import json
 import os
@@ -238,6 +239,26 @@ class TinyNas(Folder):
         found, total = self.profiler()([first], None, p_batch=32)
         self.assertEqual(found[0][0], ("Regular", 1, 0, 3, 32, 16, 8, 16))
         self.assertAlmostEqual(total, 20.0)
+
+    def test_numbers_of_other_kinds_are_numbers(self):
+        class Whole(int):
+            pass
+
+        conv = ("Regular", Whole(1), 0.0, fractions.Fraction(3), True, 16, 8, 16)
+        self.assertAlmostEqual(self.profiler()([conv], None, 1)[1], 2.0)
+
+    def test_answers_beyond_the_library_are_told(self):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            self.profiler()([("Regular", 1, 0, 3, 1, 16, 8, 16), ("Regular", 1, 0, 3, 1, 16, 9000, 16)], None, 1)
+        self.assertIn("1 of 2 convolutions are outside the measured range", str(caught[0].message))
+        self.assertIn("In_H of 9000 is outside", str(caught[0].message))
+
+    def test_options_of_nobody_are_told(self):
+        from oplat.compat.tinynas import OpPredictor
+
+        with self.assertWarnsRegex(oplat.PredictionWarning, "ignores flder"):
+            OpPredictor(batch_size=32, flder="x", **self.options)
 
     def test_its_names_are_installed(self):
         self.assertEqual(self.run_program("""

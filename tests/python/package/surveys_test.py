@@ -2,6 +2,7 @@
 """Several settings, several models, operators, and models without a table: as the command line
 answers."""
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -75,7 +76,11 @@ class EstimateTest(unittest.TestCase):
         self.assertEqual(caught.exception.keys, [unknown])
         self.assertIsNone(self.table.estimate(unknown, missing="zero").kernels[0].ms)
         for kind, text, call in ((oplat.UsageError, "keys: Relu: key", lambda: self.table.estimate("Relu")), (oplat.UsageError, "the list is empty", lambda: self.table.estimate([])),
-                                 (oplat.UsageError, "reuse_bytes: -1 is below 0", lambda: self.table.estimate(self.keys, reuse_bytes=-1)),
+                                 (oplat.UsageError, "reuse_bytes: -1; expected a finite number of at least 0", lambda: self.table.estimate(self.keys, reuse_bytes=-1)),
+                                 (oplat.UsageError, "reuse_bytes: nan", lambda: self.table.estimate(self.keys, reuse_bytes=math.nan)),
+                                 (oplat.UsageError, "reuse_bytes: inf", lambda: self.table.estimate(self.keys, reuse_bytes=math.inf)),
+                                 (oplat.UsageError, "threads: 0 is not from 1 to 4096", lambda: self.table.estimate(self.keys, threads=0, allow_setting_mismatch=True)),
+                                 (oplat.UsageError, "batch: -1 is not from 1 to", lambda: self.table.predict(self.model, batch=-1)),
                                  (TypeError, "'batch'", lambda: self.table.estimate(self.keys, batch=1)), (TypeError, "keys: expected texts", lambda: self.table.estimate([3])),
                                  (oplat.Refused, "--threads", lambda: self.table.estimate(self.keys, threads=77))):
             with self.subTest(text), self.assertRaisesRegex(kind, text):

@@ -61,5 +61,12 @@ TEST(EmptyItem, IsFoundInBothSpellings) {
   EXPECT_EQ(of({"oplat", "--batches=,1", "--threads", ",1", "--batch"}), std::nullopt);
 }
 
+TEST(NotFiniteText, IsOfNumbersThatPassThroughRanges) {
+  for (const char* bad : {"nan", "NaN", "+nan", "-inf", "infinity", "1e999"})
+    EXPECT_EQ(not_finite_text(bad), std::string(bad) + " is not a finite number");
+  for (const char* other : {"0", "-1", "1e300", "", "many", "1e-999"})
+    EXPECT_EQ(not_finite_text(other), "") << other;
+}
+
 }  // namespace
 }  // namespace oplat::base

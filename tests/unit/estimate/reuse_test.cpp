@@ -297,6 +297,12 @@ TEST(AtReuse, SaturatesVerbatimBeyondTheCurve) {
   }
 }
 
+TEST(AtReuse, WhatIsNoNumberIsNear) {
+  const StateAnswer answer = at_reuse(kHotCold, kCurve, std::nan(""));
+  EXPECT_EQ(answer.median_ns, 1000);
+  EXPECT_LT(answer.above, kHotCold.size());
+}
+
 TEST(AtReuse, AColdRowLiesItsOwnBytesFartherBack) {
   // 64 MiB of its own, and 192 read before the cold call: two octaves from row to row.
   const ReuseCurve rising{std::nullopt, {16 * kMebibyte, 32 * kMebibyte, 0.25}};

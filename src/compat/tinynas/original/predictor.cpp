@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// From a library to slices, and from slices over ratios and batches to an answer.
+#include <algorithm>
 #include <cmath>
 #include <compare>
 #include <map>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/counted.hpp"
+#include "base/text.hpp"
 #include "compat/tinynas/original/line.hpp"
 #include "compat/tinynas/original/predictor.hpp"
 #include "compat/tinynas/original/slice.hpp"
@@ -52,6 +54,18 @@ double ratio_of(const ConvTuple& conv) {
 double slice_ratio(const ConvTuple& conv) {
   if (conv.type == ConvType::Depthwise || conv.in_c == kInputChannels) return kImageRatio;
   return std::trunc(ratio_of(conv) * 100) / 100;
+}
+
+/// Numbers of a kind's rows, by name: smallest and largest.
+using Ranges = std::map<std::string_view, std::pair<double, double>>;
+
+std::vector<std::pair<std::string_view, double>> numbers_of(const ConvTuple& conv) {
+  std::vector<std::pair<std::string_view, double>> numbers{
+      {"Batch", static_cast<double>(conv.batch)},
+      {"In_H", static_cast<double>(conv.in_h)},
+      {"Out_C", static_cast<double>(conv.out_c)}};
+  if (slice_ratio(conv) != kImageRatio) numbers.emplace_back("In_C / Out_C", ratio_of(conv));
+  return numbers;
 }
 
 PlanePoint point_of(const ConvTuple& conv) {
@@ -134,6 +148,7 @@ Status check_slices(const std::map<Kind, Batches>& kinds) {
 
 struct OriginalPredictor::Library {
   std::map<Kind, Batches> kinds;
+  std::map<Kind, Ranges> ranges;
 };
 
 OriginalPredictor::OriginalPredictor(std::unique_ptr<Library> library)
@@ -151,12 +166,33 @@ Result<OriginalPredictor> OriginalPredictor::create(std::span<const LibraryTime>
                   row.ms);
     library->kinds[kind_of(row.conv)][row.conv.batch][slice_ratio(row.conv)].add(point_of(row.conv),
                                                                                  row.ms);
+    for (const auto& [name, number] : numbers_of(row.conv)) {
+      auto& range =
+          library->ranges[kind_of(row.conv)].try_emplace(name, number, number).first->second;
+      range = {std::min(range.first, number), std::max(range.second, number)};
+    }
   }
   if (library->kinds.empty())
     return fail(Code::Input, "none of {} rows has a time and a size other than {}", rows.size(),
                 kIgnoredSize);
   OPLAT_CHECK(check_slices(library->kinds));
   return OriginalPredictor(std::move(library));
+}
+
+std::string OriginalPredictor::beyond(const ConvTuple& asked) const {
+  const ConvTuple conv = named_by_groups(asked);
+  const auto ranges = library_->ranges.find(kind_of(conv));
+  if (ranges == library_->ranges.end() || conv.out_c < 1) return {};
+  std::vector<std::string> far;
+  for (const auto& [name, number] : numbers_of(conv)) {
+    const auto range = ranges->second.find(name);
+    if (range == ranges->second.end()) continue;
+    const auto& [least, most] = range->second;
+    if (number < least || number > most)
+      far.push_back(
+          fmt::format("{} of {:.6g} is outside {:.6g} to {:.6g}", name, number, least, most));
+  }
+  return base::join(far, ", ");
 }
 
 Result<double> OriginalPredictor::predict(const ConvTuple& asked) const {

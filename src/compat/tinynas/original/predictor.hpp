@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "base/result.hpp"
 #include "compat/tinynas/conv_tuple.hpp"
@@ -38,6 +39,9 @@ class OriginalPredictor {
   /// slice is triangulated when it is first needed; where that fails (all its points on one line),
   /// Code::Input names the slice. Threads may ask at once.
   [[nodiscard]] Result<double> predict(const ConvTuple& conv) const;
+  /// Which numbers of the convolution lie beyond those of the library's rows of its kind, and how
+  /// far, in words; empty if none does.
+  [[nodiscard]] std::string beyond(const ConvTuple& conv) const;
 
  private:
   struct Library;

@@ -107,7 +107,7 @@ TEST(ConvDocument, ErrorsAreOfThoseWithBothTimes) {
 
 TEST(ConvDocument, WarnsOfListedConvolutionsFarFromTheRows) {
   ConvAnswer far = measured(2);
-  far.floor_ms = 0.5;
+  far.far = true;
   far.why = "12 rows away";
   const auto note = document({measured(1), far}, true).far_answers();
   ASSERT_TRUE(note);

@@ -70,6 +70,19 @@ TEST(Original, ConstantOutsideTheGrid) {
   EXPECT_NEAR(ms(original, regular(1, 8, 100, 8)), 16 + 240, kRounding);
 }
 
+TEST(Original, SaysWhichNumbersAreOutsideTheGrid) {
+  std::vector<LibraryTime> rows;
+  add_grid(rows, 1, 1, 1);
+  add_grid(rows, 8, 1, 1);
+  const auto original = predictor(rows);
+  EXPECT_EQ(original.beyond(regular(1, 20, 13, 20)), "");
+  EXPECT_EQ(original.beyond(regular(4, 16, 8, 16)), "");
+  EXPECT_EQ(original.beyond(regular(1, 20, 100, 20)), "In_H of 100 is outside 8 to 24");
+  EXPECT_EQ(original.beyond(regular(16, 128, 8, 64)),
+            "Batch of 16 is outside 1 to 8, Out_C of 64 is outside 16 to 32, In_C / Out_C of 2 is "
+            "outside 1 to 1");
+}
+
 TEST(Original, FailedRowsAndSizeFourAreNotLoaded) {
   std::vector<LibraryTime> rows;
   add_grid(rows, 1, 1, 1);
