@@ -24,10 +24,10 @@
 #include <limits>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 
 #include "base/stats.hpp"
 #include "base/text.hpp"
+#include "base/text_numbers.hpp"
 #include "base/units.hpp"
 #include "estimate/exact.hpp"
 #include "predict/load.hpp"
@@ -240,16 +240,15 @@ Term term_of_kernel(const KernelPrediction& kernel, double share) {
 std::vector<Term> terms_of(const std::vector<KernelPrediction>& kernels, double total_ns) {
   std::vector<Term> terms;
   terms.reserve(kernels.size());
-  std::unordered_map<std::string_view, std::size_t> term_of;
-  term_of.reserve(kernels.size());
+  base::TextNumbers keys(kernels.size());
   for (const KernelPrediction& kernel : kernels) {
     if (!kernel.latency_ns || !kernel.sd_log || !(total_ns > 0)) continue;
     const double share = static_cast<double>(kernel.count) * *kernel.latency_ns / total_ns;
-    const auto [at, added] = term_of.emplace(kernel.key, terms.size());
+    const auto [term, added] = keys.of(kernel.key);
     if (added)
       terms.push_back(term_of_kernel(kernel, share));
     else
-      terms[at->second].share += share;
+      terms[term].share += share;
   }
   return terms;
 }

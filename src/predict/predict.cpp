@@ -14,6 +14,7 @@
 #include "base/interval.hpp"
 #include "base/shell.hpp"
 #include "base/text.hpp"
+#include "base/text_numbers.hpp"
 #include "base/truncated_list.hpp"
 #include "base/units.hpp"
 #include "estimate/chain.hpp"
@@ -48,7 +49,6 @@ struct KeyHash {
 /// One answer per distinct key.
 struct Distinct {
   std::vector<std::string_view> keys;
-  std::unordered_map<std::string_view, std::size_t, KeyHash> index;
   std::vector<std::size_t> of;  ///< parallel to the kernels
 };
 
@@ -70,13 +70,10 @@ Result<estimate::Estimate> view_estimate(const estimate::RowSource& rows) {
 
 Distinct distinct_keys(const std::vector<table::PlanKernel>& kernels) {
   Distinct distinct;
-  distinct.index.reserve(kernels.size());
   distinct.of.reserve(kernels.size());
-  for (const table::PlanKernel& kernel : kernels) {
-    const auto [at, added] = distinct.index.emplace(kernel.key, distinct.keys.size());
-    if (added) distinct.keys.push_back(kernel.key);
-    distinct.of.push_back(at->second);
-  }
+  base::TextNumbers keys(kernels.size());
+  for (const table::PlanKernel& kernel : kernels) distinct.of.push_back(keys.of(kernel.key).value);
+  distinct.keys = keys.texts();
   return distinct;
 }
 
