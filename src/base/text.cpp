@@ -73,6 +73,11 @@ std::size_t append_printable(std::string& out, std::string_view text) {
 std::string float_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  // Most are whole, and integers are written in less time; from here on the exponent is shorter.
+  constexpr double kWithExponent = 1e5;
+  const bool minus_zero = value == 0 && std::signbit(value);
+  if (std::fabs(value) < kWithExponent && value == std::trunc(value) && !minus_zero)
+    return std::to_string(static_cast<std::int64_t>(value)) + ".0";
   char buffer[64];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
   std::string text(buffer, end);

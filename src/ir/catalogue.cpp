@@ -172,10 +172,11 @@ Result<Key> KeyDomain::kernel_key(const Graph&, const Node& node) const {
               name());
 }
 
-void canonicalise(Key& key) {
+void canonicalise(Key& key) { canonicalise(key, Catalogue::own().find(key.domain, key.op)); }
+
+void canonicalise(Key& key, const OperatorInfo* info) {
   if (key.domain == "ai.onnx") key.domain.clear();
   if (is_onnx_family(key.domain)) {
-    const OperatorInfo* info = Catalogue::own().find(key.domain, key.op);
     for (NamedValue& attribute : key.attributes) shorten_floats(attribute.second);
     if (key.since) {
       for (const auto& [name, value] : default_attributes(key.domain, key.op, *key.since)) {

@@ -76,5 +76,7 @@ std::size_t required_results(const Key& key);
 /// Brings a key with its source's attributes into canonical form: defaults filled, auto_pad
 /// resolved to pads, inert attributes dropped, names sorted.
 void canonicalise(Key& key);
+/// The same for a caller who asked Catalogue::own() for the operator already.
+void canonicalise(Key& key, const OperatorInfo* info);
 
 }  // namespace oplat::ir

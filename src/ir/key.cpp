@@ -15,10 +15,12 @@ const Value* find_value(const std::vector<NamedValue>& pairs, std::string_view n
 
 void sort_by_name(std::vector<NamedValue>& pairs) {
   const auto less = [](const NamedValue& a, const NamedValue& b) { return a.first < b.first; };
+  const auto not_less = [&](const NamedValue& a, const NamedValue& b) { return !less(a, b); };
+  if (std::adjacent_find(pairs.begin(), pairs.end(), not_less) == pairs.end()) return;
   constexpr std::size_t kFew = 32;
   if (pairs.size() > kFew) {
     std::stable_sort(pairs.begin(), pairs.end(), less);
-  } else if (!std::is_sorted(pairs.begin(), pairs.end(), less)) {
+  } else {
     for (auto at = pairs.begin(); at != pairs.end(); ++at) {
       const auto to = std::upper_bound(pairs.begin(), at, *at, less);
       if (to == at) continue;
@@ -76,7 +78,10 @@ Shape Shape::of(const std::vector<std::int64_t>& numbers) {
 }
 
 std::optional<std::int64_t> Shape::elements() const {
-  if (!ranked) return std::nullopt;
+  return ranked ? ir::elements_of(dims) : std::nullopt;
+}
+
+std::optional<std::int64_t> elements_of(std::span<const Dim> dims) {
   std::int64_t product = 1;
   bool empty = false;
   bool overflow = false;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,8 @@ struct Shape {
   [[nodiscard]] std::optional<std::int64_t> elements() const;
   friend bool operator==(const Shape&, const Shape&) = default;
 };
+/// Their product, if all are known and it fits 63 bits.
+std::optional<std::int64_t> elements_of(std::span<const Dim> dims);
 
 /// An operand or result that is a tensor: "f32c[64,64,3,3]", "i64c[1]=[2]".
 struct TensorEntry {

@@ -370,7 +370,7 @@ void summarise_parameters(std::string_view domain, std::string_view op,
   for (NamedValue& attribute : attributes) summarise(domain, op, attribute);
 }
 
-double parameter_bytes(const std::vector<NamedValue>& attributes) {
+double parameter_bytes(std::span<const NamedValue> attributes) {
   double bytes = 0;
   for (const auto& [name, value] : attributes) {
     if (const auto* text = value.text()) {

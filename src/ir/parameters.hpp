@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +53,6 @@ void summarise_parameters(std::string_view domain, std::string_view op,
                           std::vector<NamedValue>& attributes);
 
 /// Bytes of parameters that summarised attributes stand for, in the runtime's memory.
-double parameter_bytes(const std::vector<NamedValue>& attributes);
+double parameter_bytes(std::span<const NamedValue> attributes);
 
 }  // namespace oplat::ir
