@@ -149,8 +149,7 @@ class ByRules {
   }
 
   void from_graph(const ir::Graph& graph, bool explain) const {
-    const auto fused = must(plan::fuse(graph, rules_, options_));
-    predict(must(plan::plan_of_fused(fused, rules_, compat::catalogue(), options_)), explain);
+    predict(must(plan::plan_by_rules(graph, rules_, compat::catalogue(), options_)), explain);
   }
   void from_file(const std::string& path) const {
     const auto model = must(app::read_rules_model(path, {}));

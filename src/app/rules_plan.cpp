@@ -85,14 +85,21 @@ Result<RulesModel> read_rules_model(const std::string& path, const formats::Shap
 
 Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleSet& rules,
                                       const plan::RuleOptions& options) {
-  auto fused = plan::fuse(model.graph, rules, options);
-  if (!fused) return fail_in(model.path, fused.error());
-  auto made = plan::plan_of_fused(*fused, rules, compat::catalogue(), options);
+  std::optional<ir::Graph> fused;
+  const auto derive = [&]() -> Result<plan::Plan> {
+    // The order of such kernels is not that of the nodes, and the graph is made for nobody.
+    if (plan::depends_on_blocks(rules))
+      return plan::plan_by_rules(model.graph, rules, compat::catalogue(), options);
+    OPLAT_TRY(left, plan::fuse(model.graph, rules, options));
+    fused = std::move(left);
+    return plan::plan_of_fused(*fused, rules, compat::catalogue(), options);
+  };
+  auto made = derive();
   if (!made) return fail_in(model.path, made.error());
   made->model = std::filesystem::path(model.path).filename().string();
   made->identity = plan::rules_identity(model.hash, model.shapes, rules, options);
   made->batch = model.batch;
-  return RulesPlan{*std::move(made), *std::move(fused), !plan::depends_on_blocks(rules)};
+  return RulesPlan{*std::move(made), std::move(fused)};
 }
 
 namespace {
@@ -100,10 +107,9 @@ namespace {
 report::RulesPlan in_words(const RulesPlan& made) {
   report::RulesPlan report;
   report.plan = made.plan;
-  // Kernels whose keys are those of a run are not in the order of the graph's nodes.
   for (std::size_t i = 0; i < made.plan.kernels.size(); ++i) {
-    plan::FusedWords words = made.by_node ? plan::fused_words(made.fused, made.fused.nodes[i])
-                                          : plan::key_words(made.plan.kernels[i].key);
+    plan::FusedWords words = made.fused ? plan::fused_words(*made.fused, made.fused->nodes[i])
+                                        : plan::key_words(made.plan.kernels[i].key);
     report.words.push_back(
         {std::move(words.op), std::move(words.filter), std::move(words.attributes)});
   }

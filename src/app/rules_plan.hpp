@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,9 @@ Result<RulesModel> read_rules_model(const std::string& path, const formats::Shap
 
 struct RulesPlan {
   plan::Plan plan;  ///< complete: model, batch and identity too
-  ir::Graph fused;
-  bool by_node = true;  ///< `fused` has a node for each kernel of the plan, in their order
+  /// Has a node for each kernel of the plan, in their order; std::nullopt where the rules make keys
+  /// as those of a run.
+  std::optional<ir::Graph> fused;
 };
 /// A warning about operators of the model that the rules were never compared on; empty: none.
 std::string not_compared_note(const RulesModel& model, const plan::RuleSet& rules);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Nodes that ran, as keys with counts.
 #include <algorithm>
+#include <deque>
 #include <unordered_map>
+#include <utility>
 
 #include "base/text.hpp"
 #include "ir/catalogue.hpp"
@@ -18,36 +20,42 @@ namespace {
 /// What a worker's answer may hold, and a row of a table.
 constexpr std::size_t kMaxKeyBytes = std::size_t{1} << 20U;
 
+constexpr std::size_t kNoKernel = static_cast<std::size_t>(-1);
+
 struct Place {
-  const ir::Graph* graph = nullptr;
-  const ir::Node* node = nullptr;
-  const ir::Node* owner = nullptr;  // of the body that the node is in
+  const GraphView* graph = nullptr;
+  const NodeView* node = nullptr;
+  const NodeView* owner = nullptr;  // of the body that the node is in
   const ir::OperatorInfo* info = nullptr;
   std::vector<std::size_t> overwritable;
-  std::vector<std::size_t> kernels;  // of the plan, that are of this node
-  bool weighed = false;              // whether the footprint has its parameters
+  std::size_t kernel = kNoKernel;  // the last one of the plan that is of this node
+  bool weighed = false;            // whether the footprint has its parameters
 };
-using Index = std::unordered_map<std::string_view, Place>;
+struct Index {
+  std::deque<GraphView> graphs;  // of the model and of bodies
+  std::unordered_map<std::string_view, Place> places;
+};
 
-std::vector<Place> places_of_nodes(const ir::Graph& graph, const ir::Node* owner) {
+std::vector<Place> places_of_nodes(const GraphView& graph, const NodeView* owner) {
   std::vector<const ir::OperatorInfo*> infos;
   infos.reserve(graph.nodes.size());
-  for (const ir::Node& node : graph.nodes)
+  for (const NodeView& node : graph.nodes)
     infos.push_back(ir::Catalogue::own().find(node.domain, node.op));
   auto overwritable = overwritable_operands(graph, infos);
   std::vector<Place> places;
   places.reserve(graph.nodes.size());
   for (std::size_t n = 0; n < graph.nodes.size(); ++n)
-    places.push_back({&graph, &graph.nodes[n], owner, infos[n], std::move(overwritable[n]), {}});
+    places.push_back({&graph, &graph.nodes[n], owner, infos[n], std::move(overwritable[n])});
   return places;
 }
 
-void index_graph(const ir::Graph& graph, const ir::Node* owner, Index& index) {
-  index.reserve(index.size() + graph.nodes.size());
+void index_graph(const ir::Graph& whole, const NodeView* owner, Index& index) {
+  const GraphView& graph = index.graphs.emplace_back(whole);
+  index.places.reserve(index.places.size() + graph.nodes.size());
   for (Place& place : places_of_nodes(graph, owner)) {
-    const ir::Node& node = *place.node;
-    index.emplace(node.name, std::move(place));
-    for (const auto& [attribute, body] : node.bodies) index_graph(*body, &node, index);
+    const NodeView& node = *place.node;
+    index.places.emplace(node.name, std::move(place));
+    for (const auto& [attribute, body] : node.whole->bodies) index_graph(*body, &node, index);
   }
 }
 
@@ -56,8 +64,8 @@ std::vector<Place*> places_of(Index& index, std::span<const NodeRun> runs) {
   std::vector<Place*> places;
   places.reserve(runs.size());
   for (const NodeRun& run : runs) {
-    const auto at = index.find(run.node);
-    places.push_back(at == index.end() ? nullptr : &at->second);
+    const auto at = index.places.find(run.node);
+    places.push_back(at == index.places.end() ? nullptr : &at->second);
   }
   return places;
 }
@@ -65,9 +73,9 @@ std::vector<Place*> places_of(Index& index, std::span<const NodeRun> runs) {
 /// Whether each tensor is read, or leaves the graph.
 class UsedTensors {
  public:
-  explicit UsedTensors(const ir::Graph& graph) : used_(graph.tensors.size(), false) {
+  explicit UsedTensors(const GraphView& graph) : used_(graph.tensors.size(), false) {
     add(graph.outputs);
-    for (const ir::Node& node : graph.nodes) {
+    for (const NodeView& node : graph.nodes) {
       add(node.inputs);
       add(node.captured);
     }
@@ -77,7 +85,7 @@ class UsedTensors {
   }
 
  private:
-  void add(const std::vector<ir::TensorId>& ids) {
+  void add(std::span<const ir::TensorId> ids) {
     for (const ir::TensorId id : ids)
       if (id != ir::kNoTensor) used_[static_cast<std::size_t>(id)] = true;
   }
@@ -85,9 +93,8 @@ class UsedTensors {
 };
 
 /// Whether the value of constant operand i belongs into the key.
-bool value_printed(const ir::OperatorInfo* info, std::size_t operand,
-                   const ir::TensorInfo& tensor) {
-  if (!tensor.dtype || !tensor.small_value) return false;
+bool value_printed(const ir::OperatorInfo* info, std::size_t operand, const TensorView& tensor) {
+  if (!tensor.dtype || tensor.small_value == nullptr) return false;
   if (ir::is_float(*tensor.dtype)) {
     return info != nullptr &&
            std::find(info->printed_float_operands.begin(), info->printed_float_operands.end(),
@@ -99,13 +106,11 @@ bool value_printed(const ir::OperatorInfo* info, std::size_t operand,
 }
 
 /// A flat list as the key prints it: one value where all are equal.
-ir::Value key_value(const ir::Value& flat) {
-  const ir::List* list = flat.list();
-  if (list == nullptr || list->empty()) return flat;
-  const bool scalar_or_equal = std::all_of(list->begin(), list->end(),
-                                           [&](const ir::Value& v) { return v == list->front(); });
-  if (!scalar_or_equal) return flat;
-  return list->front();
+ir::Value key_value(const ir::List& list) {
+  const bool scalar_or_equal =
+      !list.empty() &&
+      std::all_of(list.begin(), list.end(), [&](const ir::Value& v) { return v == list.front(); });
+  return scalar_or_equal ? list.front() : ir::Value(list);
 }
 
 bool is_view(const Place& place) { return place.info != nullptr && place.info->view; }
@@ -113,17 +118,17 @@ bool is_view(const Place& place) { return place.info != nullptr && place.info->v
 /// A view moves nothing, unless its result leaves the graph or a body: that has memory of its own.
 /// A Loop shares what an Identity of its body takes from outside, its own count of steps excepted.
 bool is_copied_view(const Place& place) {
-  const ir::Node& node = *place.node;
-  const std::vector<ir::TensorId>& leaving = place.graph->outputs;
+  const NodeView& node = *place.node;
+  const std::span<const ir::TensorId> leaving = place.graph->outputs;
   if (!is_view(place) || node.outputs.empty() ||
       std::find(leaving.begin(), leaving.end(), node.outputs[0]) == leaving.end())
     return false;
   if (place.owner == nullptr || place.owner->op != "Loop" || node.op != "Identity") return true;
   const ir::TensorId from = node.inputs.empty() ? ir::kNoTensor : node.inputs[0];
   if (from == ir::kNoTensor) return true;
-  const std::vector<ir::TensorId>& given = place.graph->inputs;
-  const bool is_given = place.graph->tensors[static_cast<std::size_t>(from)].outer ||
-                        std::find(given.begin(), given.end(), from) != given.end();
+  const std::span<const ir::TensorId> given = place.graph->inputs;
+  const bool is_given =
+      place.graph->tensor(from).outer || std::find(given.begin(), given.end(), from) != given.end();
   const bool is_count = !given.empty() && from == given.front();
   return !is_given || is_count;
 }
@@ -136,7 +141,7 @@ class KeyMaker {
     place_ = &place;
     run_ = &run;
     used_ = &used;
-    const ir::Node& node = *place.node;
+    const NodeView& node = *place.node;
     key_.domain = node.domain;
     key_.op = node.op;
     key_.since = node.since;
@@ -146,29 +151,29 @@ class KeyMaker {
     add_results();
     if (is_copied_view(place)) key_.tags.emplace_back(std::string(ir::kCopiedTag), std::int64_t{1});
     key_.canonicalise();
-    ir::canonicalise(key_);
+    ir::canonicalise(key_, place.info);
     return key_;
   }
 
  private:
-  /// Sorted already, since pointers are moved in less time than attributes.
-  void set_attributes(const std::vector<ir::NamedValue>& attributes) {
+  /// Sorted already, since pointers are moved in less time than attributes: those of a fusion
+  /// first, whose names ("activation") mostly come before the model's.
+  void set_attributes(const AttributeLists& attributes) {
     sorted_.clear();
-    for (const ir::NamedValue& one : attributes) sorted_.push_back(&one);
-    std::sort(sorted_.begin(), sorted_.end(), [](const auto* a, const auto* b) {
+    for (const auto list : {attributes[1], attributes[0]})
+      for (const ir::NamedValue& one : list) sorted_.push_back(&one);
+    const auto less = [](const ir::NamedValue* a, const ir::NamedValue* b) {
       const int order = a->first.compare(b->first);
       return order != 0 ? order < 0 : a < b;
-    });
+    };
+    if (!std::is_sorted(sorted_.begin(), sorted_.end(), less))
+      std::sort(sorted_.begin(), sorted_.end(), less);
     key_.attributes.resize(sorted_.size());
     for (std::size_t i = 0; i < sorted_.size(); ++i) key_.attributes[i] = *sorted_[i];
   }
 
-  const ir::TensorInfo& tensor(ir::TensorId id) const {
-    return place_->graph->tensors[static_cast<std::size_t>(id)];
-  }
-
   void add_operands() {
-    const std::vector<ir::TensorId>& inputs = place_->node->inputs;
+    const std::span<const ir::TensorId> inputs = place_->node->inputs;
     key_.operands.resize(inputs.size());
     // The runtime lists the operands that are there. If the numbers differ (an operand that is not
     // a tensor), positions cannot be told, and the graph's own knowledge has to do.
@@ -184,10 +189,10 @@ class KeyMaker {
       }
       const SeenTensor* run = seen ? &run_->inputs[next] : nullptr;
       ++next;
-      const auto first =
-          std::find(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(i), inputs[i]);
-      const ir::TensorInfo& info = tensor(inputs[i]);
-      if (!info.constant && first != inputs.begin() + static_cast<std::ptrdiff_t>(i)) {
+      const auto end = inputs.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto first = std::find(inputs.begin(), end, inputs[i]);
+      const TensorView& info = place_->graph->tensor(inputs[i]);
+      if (!info.constant && first != end) {
         operand = ir::AliasEntry{static_cast<std::size_t>(first - inputs.begin())};
         continue;
       }
@@ -199,8 +204,7 @@ class KeyMaker {
   }
 
   /// Not a constant, and without a value.
-  static ir::TensorEntry& set_entry(ir::Entry& to, const ir::TensorInfo& info,
-                                    const SeenTensor* run) {
+  static ir::TensorEntry& set_entry(ir::Entry& to, const TensorView& info, const SeenTensor* run) {
     auto* const known = std::get_if<ir::TensorEntry>(&to);
     ir::TensorEntry& entry = known != nullptr ? *known : to.emplace<ir::TensorEntry>();
     entry.constant = false;
@@ -211,12 +215,14 @@ class KeyMaker {
                   : info.dtype                   ? *info.dtype
                   : run != nullptr && run->dtype ? *run->dtype
                                                  : ir::Dtype::Any;
-    entry.shape = use_run ? run->shape : info.shape;
+    entry.shape.ranked = use_run ? run->shape.ranked : info.ranked;
+    const std::span<const ir::Dim> dims = use_run ? std::span(run->shape.dims) : info.dims;
+    entry.shape.dims.assign(dims.begin(), dims.end());
     return entry;
   }
 
   void add_results() {
-    const std::vector<ir::TensorId>& outputs = place_->node->outputs;
+    const std::span<const ir::TensorId> outputs = place_->node->outputs;
     key_.results.resize(outputs.size());
     const auto present = static_cast<std::size_t>(std::count_if(
         outputs.begin(), outputs.end(), [](ir::TensorId id) { return id != ir::kNoTensor; }));
@@ -234,7 +240,8 @@ class KeyMaker {
         key_.results[r] = ir::AbsentEntry{};
         continue;
       }
-      const ir::TensorEntry& entry = set_entry(key_.results[r], tensor(outputs[r]), run);
+      const ir::TensorEntry& entry =
+          set_entry(key_.results[r], place_->graph->tensor(outputs[r]), run);
       if (const auto over = r == 0 ? overwritten(entry) : std::nullopt)
         key_.results[r] = ir::AliasEntry{*over};
     }
@@ -266,18 +273,18 @@ class LoopSteps {
   LoopSteps(std::span<Place* const> places, std::span<const NodeRun> runs)
       : steps_(runs.size(), 0) {
     if (std::none_of(places.begin(), places.end(),
-                     [](const Place* one) { return one != nullptr && !one->node->bodies.empty(); }))
+                     [](const Place* one) { return one != nullptr && one->node->has_bodies(); }))
       return;
     std::vector<std::size_t> order(runs.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return runs[a].ended < runs[b].ended; });
     // Of a node with bodies: how often each node right in them ran since it last ended.
-    std::unordered_map<const ir::Node*, std::unordered_map<std::string, std::int64_t>> since;
+    std::unordered_map<const NodeView*, std::unordered_map<std::string, std::int64_t>> since;
     for (const std::size_t i : order) {
       if (places[i] == nullptr) continue;
       const Place& place = *places[i];
-      if (!place.node->bodies.empty()) {
+      if (place.node->has_bodies()) {
         for (const auto& [name, count] : since[place.node]) steps_[i] = std::max(steps_[i], count);
         since[place.node].clear();
       }
@@ -291,27 +298,19 @@ class LoopSteps {
   std::vector<std::int64_t> steps_;
 };
 
-const ir::TensorInfo* tensor_at(const ir::Graph& graph, const std::vector<ir::TensorId>& list,
-                                std::size_t i) {
-  if (i >= list.size() || list[i] == ir::kNoTensor) return nullptr;
-  return &graph.tensors[static_cast<std::size_t>(list[i])];
-}
-
 /// Whether the data that a model is fed decide how often a Loop runs its body: its count or first
 /// condition is not a constant, or the body computes the condition.
 bool data_ends_loop(const Place& place) {
-  const ir::Node& loop = *place.node;
-  for (const std::size_t i : {0U, 1U}) {
-    const ir::TensorInfo* operand = tensor_at(*place.graph, loop.inputs, i);
-    if (operand != nullptr && !operand->constant) return true;
-  }
-  return computes_condition(*loop.bodies.front().second);
+  const NodeView& loop = *place.node;
+  for (const ir::TensorId id : loop.inputs.first(std::min<std::size_t>(2, loop.inputs.size())))
+    if (id != ir::kNoTensor && !place.graph->tensor(id).constant) return true;
+  return computes_condition(*loop.whole->bodies.front().second);
 }
 
 /// Steps of a Loop of whose body nothing ran: its constant count, or what its scan outputs hold.
 std::int64_t steps_without_kernels(const Place& place, const NodeRun& run) {
-  const ir::Node& loop = *place.node;
-  if (const auto steps = constant_steps(*place.graph, loop)) return *steps;
+  const NodeView& loop = *place.node;
+  if (const auto steps = constant_steps(*place.graph->whole, *loop.whole)) return *steps;
   const std::size_t states = loop.inputs.size() > 2 ? loop.inputs.size() - 2 : 0;
   const bool seen = run.outputs.size() == loop.outputs.size() && loop.outputs.size() > states;
   if (!seen || run.outputs.back().shape.dims.empty()) return 0;
@@ -325,34 +324,35 @@ void tag_loop(const Place& place, std::int64_t steps, NodeRun& run) {
 }
 
 /// A constant that is an output of the graph is copied for every run.
-void add_leaving_constants(const ir::Graph& graph, std::vector<PlanKernel>& kernels) {
+void add_leaving_constants(const GraphView& graph, std::vector<PlanKernel>& kernels) {
   for (const ir::TensorId id : graph.outputs) {
-    const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(id)];
+    const TensorView& tensor = graph.tensor(id);
     if ((!tensor.constant && !tensor.overridable) || !tensor.dtype) continue;
     ir::Key key;
     key.op = "Identity";
-    const auto opset = graph.opsets.find("");
-    if (opset != graph.opsets.end()) key.since = ir::since_version("", key.op, opset->second);
+    const auto opset = graph.opsets->find("");
+    if (opset != graph.opsets->end()) key.since = ir::since_version("", key.op, opset->second);
     if (!key.since) key.since = 1;
     key.tags.emplace_back(std::string(ir::kCopiedTag), std::int64_t{1});
-    const ir::TensorEntry result{*tensor.dtype, false, tensor.shape, std::nullopt};
+    const ir::Shape shape{tensor.ranked, {tensor.dims.begin(), tensor.dims.end()}};
+    const ir::TensorEntry result{*tensor.dtype, false, shape, std::nullopt};
     ir::TensorEntry operand = result;
     operand.constant = tensor.constant;
     key.operands.emplace_back(std::move(operand));
     key.results.emplace_back(result);
     key.canonicalise();
     ir::canonicalise(key);
-    kernels.push_back({tensor.name, ir::print(key), 1, std::nullopt, 0.0});
+    kernels.push_back({std::string(tensor.name), ir::print(key), 1, std::nullopt, 0.0});
   }
 }
 
 /// What a graph is given and none of its nodes has read yet, in order of execution.
 class UnreadInputs {
  public:
-  explicit UnreadInputs(const ir::Graph& graph) : graph_(&graph) {
+  explicit UnreadInputs(const GraphView& graph) : graph_(&graph) {
     input_of_.assign(graph.tensors.size(), kNoInput);
     for (const ir::TensorId id : graph.inputs) {
-      const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(id)];
+      const TensorView& tensor = graph.tensor(id);
       if (tensor.constant || tensor.overridable) continue;
       input_of_[static_cast<std::size_t>(id)] = inputs_.size();
       inputs_.emplace_back();
@@ -364,13 +364,13 @@ class UnreadInputs {
   /// std::nullopt where its size is not known. What bodies read is not counted.
   std::optional<double> count_read(const Place& place, const ir::Key& key) {
     if (unread_ == 0 || place.graph != graph_) return 0;
-    const ir::Node& node = *place.node;
+    const NodeView& node = *place.node;
     if (is_view(place) && !is_copied_view(place)) {
       add_view(node);
       return 0;
     }
-    if (!node.bodies.empty()) {
-      for (const std::vector<ir::TensorId>& ids : {node.inputs, node.captured})
+    if (node.has_bodies()) {
+      for (const std::span<const ir::TensorId> ids : {node.inputs, node.captured})
         for (const ir::TensorId id : ids) end(input(id));
       return 0;
     }
@@ -420,7 +420,7 @@ class UnreadInputs {
   }
 
   /// A view of an input is the input.
-  void add_view(const ir::Node& view) {
+  void add_view(const NodeView& view) {
     if (view.inputs.empty() || view.outputs.empty() || view.inputs[0] == ir::kNoTensor ||
         view.outputs[0] == ir::kNoTensor)
       return;
@@ -428,7 +428,7 @@ class UnreadInputs {
         input_of_[static_cast<std::size_t>(view.inputs[0])];
   }
 
-  const ir::Graph* graph_;
+  const GraphView* graph_;
   std::vector<std::size_t> input_of_;  // of each tensor, in inputs_
   std::vector<Input> inputs_;
   std::size_t unread_ = 0;
@@ -438,20 +438,17 @@ class UnreadInputs {
 class FootprintSum {
  public:
   void add(Place& place, const NodeRun& run) {
-    if (!place.node->bodies.empty()) return;
-    if (!place.weighed) sum_.weight_bytes += ir::parameter_bytes(place.node->attributes);
-    place.weighed = true;
-    for (const ir::TensorId id : place.node->inputs) {
+    if (!add_constants(place)) return;
+    for (const SeenTensor& output : run.outputs)
+      add_result(output.dtype, output.shape.ranked, output.shape.dims);
+  }
+  /// Of a run whose results are those that the graph states.
+  void add(Place& place) {
+    if (!add_constants(place)) return;
+    for (const ir::TensorId id : place.node->outputs) {
       if (id == ir::kNoTensor) continue;
-      const ir::TensorInfo& tensor = place.graph->tensors[static_cast<std::size_t>(id)];
-      if (tensor.constant || tensor.overridable)
-        constants_.emplace_back(tensor.constant_hash, tensor.constant_bytes);
-    }
-    if (is_view(place) && !is_copied_view(place)) return;
-    for (const SeenTensor& output : run.outputs) {
-      const auto elements = output.shape.elements();
-      const auto bits = output.dtype ? ir::bits(*output.dtype) : std::nullopt;
-      if (elements && bits) sum_.activation_bytes += static_cast<double>(*elements) * *bits / 8;
+      const TensorView& tensor = place.graph->tensor(id);
+      add_result(tensor.dtype, tensor.ranked, tensor.dims);
     }
   }
   Footprint sum() && {
@@ -465,6 +462,27 @@ class FootprintSum {
   }
 
  private:
+  /// Whether its results count, too.
+  bool add_constants(Place& place) {
+    if (place.node->has_bodies()) return false;
+    for (const auto list : place.node->attributes)
+      if (!place.weighed) sum_.weight_bytes += ir::parameter_bytes(list);
+    place.weighed = true;
+    for (const ir::TensorId id : place.node->inputs) {
+      if (id == ir::kNoTensor) continue;
+      const TensorView& tensor = place.graph->tensor(id);
+      if (tensor.constant || tensor.overridable)
+        constants_.emplace_back(tensor.constant_hash, tensor.constant_bytes);
+    }
+    return !is_view(place) || is_copied_view(place);
+  }
+
+  void add_result(std::optional<ir::Dtype> dtype, bool ranked, std::span<const ir::Dim> dims) {
+    const auto elements = ranked ? ir::elements_of(dims) : std::nullopt;
+    const auto bits = dtype ? ir::bits(*dtype) : std::nullopt;
+    if (elements && bits) sum_.activation_bytes += static_cast<double>(*elements) * *bits / 8;
+  }
+
   Footprint sum_;
   /// Hash and bytes of each that is read. Many are read once, so that sorting them takes less than
   /// a set would.
@@ -474,7 +492,10 @@ class FootprintSum {
 /// The kernels of runs, one after another.
 class KernelList {
  public:
-  KernelList(const ir::Graph& graph, std::size_t runs) : unread_(graph) { kernels_.reserve(runs); }
+  KernelList(const GraphView& graph, std::size_t runs) : unread_(graph) {
+    kernels_.reserve(runs);
+    before_.reserve(runs);
+  }
 
   Status add(Place& place, const NodeRun& run) {
     const auto used = used_.try_emplace(place.graph, *place.graph).first;
@@ -487,13 +508,14 @@ class KernelList {
                   base::printable(place.node->name), base::printable(place.node->op), key.size(),
                   kMaxKeyBytes);
     }
-    const auto known = std::find_if(place.kernels.begin(), place.kernels.end(),
-                                    [&](std::size_t at) { return kernels_[at].key == key; });
-    if (known == place.kernels.end()) {
-      place.kernels.push_back(kernels_.size());
-      kernels_.push_back({place.node->name, std::move(key), 1, std::nullopt, input_bytes});
+    std::size_t known = place.kernel;
+    while (known != kNoKernel && kernels_[known].key != key) known = before_[known];
+    if (known == kNoKernel) {
+      before_.push_back(std::exchange(place.kernel, kernels_.size()));
+      kernels_.push_back(
+          {std::string(place.node->name), std::move(key), 1, std::nullopt, input_bytes});
     } else {
-      PlanKernel& again = kernels_[*known];
+      PlanKernel& again = kernels_[known];
       ++again.count;
       again.input_bytes = again.input_bytes && input_bytes
                               ? std::optional(*again.input_bytes + *input_bytes)
@@ -502,16 +524,17 @@ class KernelList {
     return {};
   }
 
-  std::vector<PlanKernel> take(const ir::Graph& graph) && {
+  std::vector<PlanKernel> take(const GraphView& graph) && {
     add_leaving_constants(graph, kernels_);
     return std::move(kernels_);
   }
 
  private:
-  std::unordered_map<const ir::Graph*, UsedTensors> used_;
+  std::unordered_map<const GraphView*, UsedTensors> used_;
   KeyMaker maker_;
   UnreadInputs unread_;
   std::vector<PlanKernel> kernels_;
+  std::vector<std::size_t> before_;  // of each kernel, the one before of the same node
 };
 
 }  // namespace
@@ -521,12 +544,13 @@ Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<con
   index_graph(graph, nullptr, index);
   const std::vector<Place*> places = places_of(index, runs);
   const LoopSteps steps(places, runs);
-  KernelList kernels(graph, runs.size());
+  const GraphView& model = index.graphs.front();
+  KernelList kernels(model, runs.size());
   for (std::size_t r = 0; r < runs.size(); ++r) {
     if (places[r] == nullptr)
       return fail(Code::Internal, "the runtime ran a node '{}' that its plan does not hold",
                   base::printable(runs[r].node));
-    if (places[r]->node->op == "Loop" && !places[r]->node->bodies.empty()) {
+    if (places[r]->node->op == "Loop" && places[r]->node->has_bodies()) {
       NodeRun run = runs[r];
       tag_loop(*places[r], steps.of(r), run);
       OPLAT_CHECK(kernels.add(*places[r], run));
@@ -534,30 +558,21 @@ Result<std::vector<PlanKernel>> kernels_of(const ir::Graph& graph, std::span<con
       OPLAT_CHECK(kernels.add(*places[r], runs[r]));
     }
   }
-  return std::move(kernels).take(graph);
+  return std::move(kernels).take(model);
 }
 
-Result<std::vector<PlanKernel>> kernels_of_nodes(const ir::Graph& graph,
+Result<std::vector<PlanKernel>> kernels_of_nodes(const GraphView& graph,
                                                  std::span<const std::size_t> order,
                                                  const DomainTags& tags, Footprint& bytes) {
   std::vector<Place> places = places_of_nodes(graph, nullptr);
   KernelList kernels(graph, order.size());
   FootprintSum sum;
-  NodeRun run;
+  NodeRun run;  // without tensors: what the graph states of them holds
   for (const std::size_t n : order) {
-    const ir::Node& node = graph.nodes[n];
-    run.tags.clear();
-    if (node.domain == tags.domain) run.tags = tags.tags;
-    run.outputs.resize(node.outputs.size());
-    std::size_t present = 0;
-    for (const ir::TensorId id : node.outputs) {
-      if (id == ir::kNoTensor) continue;
-      const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(id)];
-      run.outputs[present].dtype = tensor.dtype;
-      run.outputs[present++].shape = tensor.shape;
-    }
-    run.outputs.resize(present);
-    sum.add(places[n], run);
+    const bool tagged = places[n].node->domain == tags.domain;
+    if (tagged && run.tags.empty()) run.tags = tags.tags;
+    if (!tagged) run.tags.clear();
+    sum.add(places[n]);
     OPLAT_CHECK(kernels.add(places[n], run));
   }
   bytes = std::move(sum).sum();

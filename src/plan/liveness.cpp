@@ -7,18 +7,18 @@
 namespace oplat::plan {
 namespace {
 
-bool leaves(const ir::Graph& graph, ir::TensorId tensor) {
+bool leaves(const GraphView& graph, ir::TensorId tensor) {
   return std::find(graph.outputs.begin(), graph.outputs.end(), tensor) != graph.outputs.end();
 }
 
 /// Tensors that share their bytes (views) share a buffer, named by its first tensor.
 class Buffers {
  public:
-  Buffers(const ir::Graph& graph, std::span<const ir::OperatorInfo* const> infos)
+  Buffers(const GraphView& graph, std::span<const ir::OperatorInfo* const> infos)
       : root_(graph.tensors.size()) {
     for (std::size_t i = 0; i < root_.size(); ++i) root_[i] = static_cast<ir::TensorId>(i);
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-      const ir::Node& node = graph.nodes[n];
+      const NodeView& node = graph.nodes[n];
       if (infos[n] == nullptr || !infos[n]->view || node.inputs.empty() || node.outputs.empty())
         continue;
       if (leaves(graph, node.outputs[0])) continue;  // copied: into memory of its own
@@ -38,7 +38,7 @@ class Buffers {
 }  // namespace
 
 std::vector<std::vector<std::size_t>> overwritable_operands(
-    const ir::Graph& graph, std::span<const ir::OperatorInfo* const> infos) {
+    const GraphView& graph, std::span<const ir::OperatorInfo* const> infos) {
   const Buffers buffers(graph, infos);
   constexpr std::size_t kNever = static_cast<std::size_t>(-1);
   struct LastRead {
@@ -71,7 +71,7 @@ std::vector<std::vector<std::size_t>> overwritable_operands(
 
   std::vector<std::vector<std::size_t>> found(graph.nodes.size());
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    const ir::Node& node = graph.nodes[n];
+    const NodeView& node = graph.nodes[n];
     const ir::OperatorInfo* info = infos[n];
     if (info == nullptr || node.outputs.empty() || node.outputs[0] == ir::kNoTensor) continue;
     // A result that leaves the graph is allocated by the caller.

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "ir/graph.hpp"
 #include "ir/operator_info.hpp"
+#include "plan/graph_view.hpp"
 
 namespace oplat::plan {
 
@@ -17,6 +17,6 @@ namespace oplat::plan {
 /// and shape agree is for the caller, who knows them. `infos`: what is known of each node's
 /// operator, nullptr for nothing.
 std::vector<std::vector<std::size_t>> overwritable_operands(
-    const ir::Graph& graph, std::span<const ir::OperatorInfo* const> infos);
+    const GraphView& graph, std::span<const ir::OperatorInfo* const> infos);
 
 }  // namespace oplat::plan

@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "formats/format_reader.hpp"
 #include "ir/graph.hpp"
+#include "plan/graph_view.hpp"
 #include "plan/records.hpp"
 
 namespace oplat::plan {
@@ -57,7 +58,7 @@ struct DomainTags {
 };
 /// The kernels of a graph without bodies whose nodes run in this order, with results of the types
 /// and sizes that the graph states; and their footprint.
-Result<std::vector<PlanKernel>> kernels_of_nodes(const ir::Graph& graph,
+Result<std::vector<PlanKernel>> kernels_of_nodes(const GraphView& graph,
                                                  std::span<const std::size_t> order,
                                                  const DomainTags& tags, Footprint& bytes);
 

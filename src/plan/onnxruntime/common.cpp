@@ -33,10 +33,13 @@ bool is_equal_node(const Net& net, NodeId a, NodeId b) {
     return false;
   for (std::size_t i = 0; i < x.inputs.size(); ++i)
     if (!is_equal(net, x.inputs[i], y.inputs[i])) return false;
-  if (x.attributes->size() != y.attributes->size()) return false;
-  return std::all_of(x.attributes->begin(), x.attributes->end(), [&](const ir::NamedValue& one) {
-    const ir::Value* other = net.attribute(b, one.first);
-    return other != nullptr && *other == one.second;
+  const AttributeLists of_x = x.attribute_lists(), of_y = y.attribute_lists();
+  if (of_x[0].size() + of_x[1].size() != of_y[0].size() + of_y[1].size()) return false;
+  return std::all_of(of_x.begin(), of_x.end(), [&](std::span<const ir::NamedValue> list) {
+    return std::all_of(list.begin(), list.end(), [&](const ir::NamedValue& one) {
+      const ir::Value* other = net.attribute(b, one.first);
+      return other != nullptr && *other == one.second;
+    });
   });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Convolutions and the functions behind them.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -11,7 +12,8 @@ namespace {
 
 struct Activation {
   std::string_view name;
-  ir::List parameters = {};
+  std::array<double, 2> parameters = {};
+  std::size_t count = 0;  ///< of parameters
 };
 
 std::optional<double> bound_of(const Net& net, NodeId clip, std::size_t at,
@@ -27,23 +29,24 @@ std::optional<Activation> activation_of(const Net& net, NodeId id) {
   if (!net.alive(id) || !net.node(id).domain.empty()) return std::nullopt;
   const std::string_view op = net.node(id).op;
   const auto real = [&](std::string_view name, double otherwise) {
-    return ir::Value(net.attribute_real(id, name, otherwise));
+    return net.attribute_real(id, name, otherwise);
   };
   if (op == "Relu" || op == "Sigmoid" || op == "Tanh") return Activation{op};
-  if (op == "LeakyRelu") return Activation{op, {real("alpha", 0.01)}};
-  if (op == "HardSigmoid") return Activation{op, {real("alpha", 0.2), real("beta", 0.5)}};
+  if (op == "LeakyRelu") return Activation{op, {real("alpha", 0.01)}, 1};
+  if (op == "HardSigmoid") return Activation{op, {real("alpha", 0.2), real("beta", 0.5)}, 2};
   if (op == "Clip") {
     constexpr double kMax = std::numeric_limits<float>::max();
     const auto low = bound_of(net, id, 1, "min", -kMax), high = bound_of(net, id, 2, "max", kMax);
-    if (low && high) return Activation{op, {ir::Value(*low), ir::Value(*high)}};
+    if (low && high) return Activation{op, {*low, *high}, 2};
   }
   return std::nullopt;
 }
 
-void set_activation(Net& net, NodeId conv, Activation activation) {
+void set_activation(Net& net, NodeId conv, const Activation& activation) {
   net.set_attribute(conv, "activation", ir::Value(std::string(activation.name)));
-  if (!activation.parameters.empty())
-    net.set_attribute(conv, "activation_params", ir::Value(std::move(activation.parameters)));
+  const auto first = activation.parameters.begin();
+  const auto end = first + static_cast<std::ptrdiff_t>(activation.count);
+  if (first != end) net.set_attribute(conv, "activation_params", ir::Value(ir::List(first, end)));
 }
 
 /// x * HardSigmoid(x) of the definition's numbers behind a convolution is one of its activations.
@@ -80,11 +83,11 @@ bool fuse_convolution_activation(Net& net, const Machine&) {
       continue;
     }
     const NodeId next = net.only_reader(id);
-    auto activation = activation_of(net, next);
+    const auto activation = activation_of(net, next);
     if (!activation) continue;
     const TensorId result = net.result(next);
     const NodeId fused = net.add_like(id, kMs, "FusedConv", net.node(id).inputs, {});
-    set_activation(net, fused, *std::move(activation));
+    set_activation(net, fused, *activation);
     net.remove(id);
     net.remove(next);
     net.adopt(fused, result);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,8 @@ class Ids {
   Ids(std::initializer_list<std::int32_t> ids) { add(ids); }
   Ids(const std::vector<std::int32_t>& ids) { add(ids); }                  // NOLINT
   operator std::vector<std::int32_t>() const { return {begin(), end()}; }  // NOLINT
+  /// Until the list changes or moves.
+  [[nodiscard]] std::span<const std::int32_t> span() const { return {begin(), size_}; }
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }

@@ -270,8 +270,9 @@ bool fuse_gemm_activation(Net& net, const Machine&) {
     const auto since = ir::since_version("", op, net.opset());
     const auto defaults =
         since ? ir::default_attributes("", op, *since) : std::vector<ir::NamedValue>();
-    for (const auto* attributes : {&defaults, net.node(next).attributes})
-      for (const auto& [name, value] : *attributes)
+    const auto [of_model, made] = net.node(next).attribute_lists();
+    for (const auto attributes : {std::span(defaults), of_model, made})
+      for (const auto& [name, value] : attributes)
         if (value.real() != nullptr) net.set_attribute(fused, "activation_" + name, value);
     const TensorId result = net.result(next);
     net.remove(id);

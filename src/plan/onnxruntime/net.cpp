@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/text_numbers.hpp"
 #include "ir/catalogue.hpp"
 #include "plan/onnxruntime/walk.hpp"
 
@@ -206,8 +206,9 @@ bool Net::is_number(TensorId id, double wanted) const {
 }
 
 const ir::Value* Net::attribute(NodeId id, std::string_view name) const {
-  for (const auto& [given, value] : *node(id).attributes)
-    if (given == name) return &value;
+  for (const auto list : node(id).attribute_lists())
+    for (const auto& [given, value] : list)
+      if (is_same(given, name)) return &value;
   return nullptr;
 }
 
@@ -294,10 +295,8 @@ NodeId Net::add(std::string_view domain, std::string_view op, Ids inputs, Ids ou
   node.op = op;
   node.source = source;
   node.attributes = &kNoAttributes;
-  if (!attributes.empty()) {
+  if (!attributes.empty())
     node.made = &attributes_.emplace_back(MadeAttributes{std::move(attributes)});
-    node.attributes = &node.made->list;
-  }
   node.inputs = std::move(inputs);
   node.outputs = std::move(outputs);
   attach(size() - 1);
@@ -416,20 +415,29 @@ bool Net::bypass(NodeId id, std::size_t operand) {
   return true;
 }
 
-std::vector<ir::NamedValue>& Net::own_attributes(NodeId id) {
+std::vector<ir::NamedValue>& Net::own_attributes(NodeId id, std::string_view name) {
   Node& n = nodes_[index(id)];
   if (n.made == nullptr || n.made->nodes > 1) {
-    if (n.made != nullptr) --n.made->nodes;
-    n.made = &attributes_.emplace_back();
-    n.made->list.reserve(n.attributes->size() + kMoreAttributes);
-    n.made->list = *n.attributes;
-    n.attributes = &n.made->list;
+    MadeAttributes& made = attributes_.emplace_back();
+    made.list.reserve((n.made == nullptr ? 0 : n.made->list.size()) + kMoreAttributes);
+    if (n.made != nullptr) {
+      made.list = n.made->list;
+      --n.made->nodes;
+    }
+    n.made = &made;
   }
-  return n.made->list;
+  std::vector<ir::NamedValue>& own = n.made->list;
+  const bool is_models = std::any_of(n.attributes->begin(), n.attributes->end(),
+                                     [&](const ir::NamedValue& one) { return one.first == name; });
+  if (is_models) {
+    own.insert(own.begin(), n.attributes->begin(), n.attributes->end());
+    n.attributes = &kNoAttributes;
+  }
+  return own;
 }
 
 void Net::set_attribute(NodeId id, std::string_view name, ir::Value value) {
-  std::vector<ir::NamedValue>& attributes = own_attributes(id);
+  std::vector<ir::NamedValue>& attributes = own_attributes(id, name);
   const auto at = std::find_if(attributes.begin(), attributes.end(),
                                [&](const ir::NamedValue& one) { return one.first == name; });
   if (at == attributes.end()) {
@@ -440,7 +448,8 @@ void Net::set_attribute(NodeId id, std::string_view name, ir::Value value) {
 }
 
 void Net::drop_attribute(NodeId id, std::string_view name) {
-  std::erase_if(own_attributes(id), [&](const ir::NamedValue& one) { return one.first == name; });
+  std::erase_if(own_attributes(id, name),
+                [&](const ir::NamedValue& one) { return one.first == name; });
 }
 
 void Net::set_op(NodeId id, std::string_view domain, std::string_view op) {
@@ -460,85 +469,153 @@ bool is_label(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
 }
 
-ir::TensorInfo info_of(const Tensor& tensor, std::size_t position) {
-  ir::TensorInfo info;
-  if (tensor.info != nullptr) {
-    info.name = tensor.info->name;
-    info.overridable = tensor.info->overridable;
-    info.outer = tensor.info->outer;
-    info.constant_bytes = tensor.info->constant_bytes;
-    info.constant_hash = tensor.info->constant_hash;
-    if (!tensor.constant) info.small_value = tensor.info->small_value;
+/// Without dimensions.
+TensorView view_of(const Tensor& tensor, std::size_t position) {
+  TensorView view;
+  if (const ir::TensorInfo* info = tensor.info; info != nullptr) {
+    view.name = info->name;
+    view.overridable = info->overridable;
+    view.outer = info->outer;
+    view.constant_bytes = info->constant_bytes;
+    view.constant_hash = info->constant_hash;
+    if (info->small_value) view.small_value = info->small_value->list();
   } else {
-    info.name = "made:" + std::to_string(position);
-    info.constant_hash = 0x6d61646500000000ULL + position;
+    constexpr std::uint64_t kMade = 0x6d61646500000000ULL;
+    view.constant_hash = kMade + position;
   }
-  info.dtype = tensor.dtype;
-  info.shape.ranked = true;
-  info.shape.dims.assign(tensor.dims.at.begin(), tensor.dims.at.begin() + tensor.dims.rank);
-  info.constant = tensor.constant;
+  view.dtype = tensor.dtype;
+  view.constant = tensor.constant;
   if (tensor.constant) {
     const auto bits = static_cast<std::uint64_t>(ir::bits(tensor.dtype).value_or(0));
-    info.constant_bytes =
+    view.constant_bytes =
         static_cast<std::uint64_t>(std::max<std::int64_t>(0, tensor.dims.elements())) * bits / 8;
-    if (tensor.value != nullptr) info.small_value = ir::Value(*tensor.value);
+    view.small_value = tensor.value;
   }
+  return view;
+}
+
+/// Versions that defined the operators of a graph. They are few, and a list of them is searched in
+/// less time than a map.
+class SinceVersions {
+ public:
+  explicit SinceVersions(const std::map<std::string, std::int64_t>& opsets) : opsets_(&opsets) {}
+
+  std::optional<std::int64_t> of(const Node& node) {
+    const ir::Node* const source = node.source;
+    if (node.own && is_same(source->op, node.op) && is_same(source->domain, node.domain))
+      return source->since;
+    for (const Known& one : known_)
+      if (is_same(one.op, node.op) && is_same(one.domain, node.domain)) return one.since;
+    const auto opset = opsets_->find(std::string(node.domain));
+    auto since =
+        ir::since_version(node.domain, node.op, opset == opsets_->end() ? 1 : opset->second);
+    if (!since && !node.domain.empty()) since = 1;
+    known_.push_back({node.domain, node.op, since});
+    return since;
+  }
+
+ private:
+  struct Known {
+    std::string_view domain, op;
+    std::optional<std::int64_t> since;
+  };
+  const std::map<std::string, std::int64_t>* opsets_;
+  std::vector<Known> known_;
+};
+
+ir::TensorInfo info_of(const TensorView& view, std::size_t position) {
+  ir::TensorInfo info;
+  info.name = view.name.empty() ? "made:" + std::to_string(position) : std::string(view.name);
+  info.dtype = view.dtype;
+  info.shape = {view.ranked, {view.dims.begin(), view.dims.end()}};
+  info.constant = view.constant;
+  info.overridable = view.overridable;
+  info.outer = view.outer;
+  info.constant_bytes = view.constant_bytes;
+  info.constant_hash = view.constant_hash;
+  if (view.small_value != nullptr) info.small_value = ir::Value(*view.small_value);
   return info;
 }
 
 }  // namespace
 
-ir::Graph Net::take() && {
+GraphView Net::view() const {
+  GraphView view;
+  view.inputs = graph_->inputs;
+  view.outputs = graph_->outputs;
+  view.opsets = &graph_->opsets;
+  std::size_t dims = 0;
+  for (const Tensor& tensor : tensors_) dims += tensor.dims.rank;
+  view.made_dims.reserve(dims);
+  view.tensors.resize(tensors_.size());
+  // Many tensors have no node any more.
+  const auto show = [&](std::span<const TensorId> ids) {
+    for (const TensorId id : ids) {
+      if (id == kNone || view.tensor(id).dtype) continue;
+      const Dims& sizes = tensor(id).dims;
+      const std::size_t begin = view.made_dims.size();
+      for (int i = 0; i < sizes.size(); ++i) view.made_dims.emplace_back(sizes[i]);
+      TensorView& shown = view.tensors[index(id)];
+      shown = view_of(tensor(id), index(id));
+      shown.dims = std::span(view.made_dims).subspan(begin);
+    }
+    return ids;
+  };
+  show(view.inputs);
+  show(view.outputs);
+  const std::vector<NodeId> nodes = order();
+  SinceVersions since(graph_->opsets);
+  base::TextNumbers labels(nodes.size());
+  view.nodes.reserve(nodes.size());
+  for (const NodeId id : nodes) {
+    const Node& from = node(id);
+    std::string_view label = from.source == nullptr ? std::string_view() : from.source->name;
+    if (!is_label(label) || !labels.of(label).added)
+      label = view.made_names.emplace_back("n" + std::to_string(view.nodes.size()));
+    view.nodes.push_back(NodeView{label,
+                                  from.domain,
+                                  from.op,
+                                  since.of(from),
+                                  from.attribute_lists(),
+                                  show(from.inputs.span()),
+                                  show(from.outputs.span()),
+                                  {},
+                                  nullptr});
+  }
+  return view;
+}
+
+ir::Graph Net::graph() const {
+  const GraphView view = this->view();
   ir::Graph left;
   left.name = graph_->name;
   left.opsets = graph_->opsets;
-  const std::vector<NodeId> nodes = order();
-  left.nodes.reserve(nodes.size());
+  left.nodes.reserve(view.nodes.size());
   left.tensors.reserve(graph_->tensors.size());
   std::vector<TensorId> ids(tensors_.size(), kNone);
-  const auto id_of = [&](TensorId id) {
-    if (id == kNone) return kNone;
-    TensorId& known = ids[index(id)];
-    if (known == kNone) {
-      known = static_cast<TensorId>(left.tensors.size());
-      left.tensors.push_back(info_of(tensor(id), left.tensors.size()));
+  const auto list = [&](std::span<const TensorId> of, std::vector<TensorId>& to) {
+    to.reserve(of.size());
+    for (const TensorId id : of) {
+      if (id != kNone && ids[index(id)] == kNone) {
+        ids[index(id)] = static_cast<TensorId>(left.tensors.size());
+        left.tensors.push_back(info_of(view.tensor(id), left.tensors.size()));
+      }
+      to.push_back(id == kNone ? kNone : ids[index(id)]);
     }
-    return known;
   };
-  for (const TensorId id : graph_->inputs) left.inputs.push_back(id_of(id));
-  std::map<std::pair<std::string_view, std::string_view>, std::optional<std::int64_t>> since;
-  std::unordered_set<std::string_view> labels;
-  labels.reserve(nodes.size());
-  for (const NodeId id : nodes) {
-    const Node& from = node(id);
+  list(view.inputs, left.inputs);
+  for (const NodeView& from : view.nodes) {
     ir::Node& to = left.nodes.emplace_back();
-    const std::string_view label = from.source == nullptr ? std::string_view() : from.source->name;
-    to.name = is_label(label) && labels.insert(label).second
-                  ? std::string(label)
-                  : "n" + std::to_string(left.nodes.size() - 1);
+    to.name = from.name;
     to.domain = from.domain;
     to.op = from.op;
-    const auto [at, added] = since.try_emplace({from.domain, from.op});
-    if (added) {
-      const auto opset = left.opsets.find(to.domain);
-      at->second =
-          ir::since_version(to.domain, to.op, opset == left.opsets.end() ? 1 : opset->second);
-      if (!at->second && !to.domain.empty()) at->second = 1;
-    }
-    to.since = at->second;
-    if (from.own && from.source->op == from.op && from.source->domain == from.domain)
-      to.since = from.source->since;
-    if (from.made != nullptr && from.made->nodes == 1) {
-      to.attributes = std::move(from.made->list);
-    } else {
-      to.attributes = *from.attributes;
-    }
-    to.inputs.reserve(from.inputs.size());
-    to.outputs.reserve(from.outputs.size());
-    for (const TensorId one : from.inputs) to.inputs.push_back(id_of(one));
-    for (const TensorId one : from.outputs) to.outputs.push_back(id_of(one));
+    to.since = from.since;
+    for (const auto attributes : from.attributes)
+      to.attributes.insert(to.attributes.end(), attributes.begin(), attributes.end());
+    list(from.inputs, to.inputs);
+    list(from.outputs, to.outputs);
   }
-  for (const TensorId id : graph_->outputs) left.outputs.push_back(id_of(id));
+  list(view.outputs, left.outputs);
   return left;
 }
 

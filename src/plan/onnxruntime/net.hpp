@@ -22,6 +22,7 @@
 
 #include "base/result.hpp"
 #include "ir/graph.hpp"
+#include "plan/graph_view.hpp"
 #include "plan/onnxruntime/ids.hpp"
 
 namespace oplat::plan::ort {
@@ -84,10 +85,15 @@ struct Node {
   const ir::Node* source = nullptr;  ///< of the model, or the nearest of those that were fused
   bool own = false;                  ///< is `source` itself, at most changed
   bool alive = true;
-  const std::vector<ir::NamedValue>* attributes = nullptr;
-  MadeAttributes* made = nullptr;  ///< where these are
+  const std::vector<ir::NamedValue>* attributes = nullptr;  ///< of the model
+  MadeAttributes* made = nullptr;                           ///< of other names
   Ids inputs;
   Ids outputs;
+
+  [[nodiscard]] AttributeLists attribute_lists() const {
+    using List = std::span<const ir::NamedValue>;
+    return {*attributes, made == nullptr ? List() : List(made->list)};
+  }
 };
 
 inline constexpr std::string_view kMs = "com.microsoft";
@@ -205,7 +211,9 @@ class Net {
   void fold(NodeId id);
 
   /// What is left, in the order in which the runtime writes it to a file.
-  [[nodiscard]] ir::Graph take() &&;
+  [[nodiscard]] GraphView view() const;
+  /// The same in memory of its own.
+  [[nodiscard]] ir::Graph graph() const;
 
  private:
   template <typename Id>
@@ -216,8 +224,8 @@ class Net {
   void note_op(std::string_view op) {
     if (!had(op)) ops_.push_back(op);
   }
-  /// Of this node alone from now on.
-  std::vector<ir::NamedValue>& own_attributes(NodeId id);
+  /// Of this node alone from now on, and no others of it have that name.
+  std::vector<ir::NamedValue>& own_attributes(NodeId id, std::string_view name);
   void attach(NodeId id);
   void detach(NodeId id);
 

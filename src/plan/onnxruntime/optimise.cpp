@@ -64,7 +64,7 @@ constexpr std::array kPasses = {
 };
 
 /// The order in which the runtime executes the nodes of a file: as Net::order(), by their places.
-std::vector<std::size_t> run_order(const ir::Graph& graph) {
+std::vector<std::size_t> run_order(const GraphView& graph) {
   const std::size_t count = graph.nodes.size();
   std::vector<std::size_t> producer(graph.tensors.size(), count);
   std::vector<bool> read(graph.tensors.size(), false);
@@ -76,7 +76,7 @@ std::vector<std::size_t> run_order(const ir::Graph& graph) {
   }
   std::vector<std::size_t> ends;
   for (std::size_t n = 0; n < count; ++n) {
-    const std::vector<TensorId>& outputs = graph.nodes[n].outputs;
+    const std::span<const TensorId> outputs = graph.nodes[n].outputs;
     if (std::none_of(outputs.begin(), outputs.end(), [&](TensorId id) {
           return id != kNone && read[static_cast<std::size_t>(id)];
         }))
@@ -96,12 +96,12 @@ bool is_wanted(const NamedPass& pass, const Net& net) {
 }
 
 /// Operands whose values a run records in the key, and rules cannot know.
-Status check_values(const ir::Graph& graph) {
-  for (const ir::Node& node : graph.nodes) {
+Status check_values(const GraphView& graph) {
+  for (const NodeView& node : graph.nodes) {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (node.inputs[i] == kNone) continue;
-      const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(node.inputs[i])];
-      if (tensor.small_value || (tensor.dtype && ir::is_float(*tensor.dtype))) continue;
+      const TensorView& tensor = graph.tensor(node.inputs[i]);
+      if (tensor.small_value != nullptr || (tensor.dtype && ir::is_float(*tensor.dtype))) continue;
       const ir::OperandRule* rule = ir::operand_rule(node.domain, node.op, i);
       if (rule == nullptr || !ir::is_recorded(*rule)) continue;
       return fail(Code::Refused,
@@ -123,8 +123,8 @@ const NamedPass* find_pass(std::string_view name) {
   return found == kPasses.end() ? nullptr : found;
 }
 
-Result<ir::Graph> optimise(const ir::Graph& graph, const std::vector<Level>& levels,
-                           const Machine& machine) {
+Result<Net> optimise(const ir::Graph& graph, const std::vector<Level>& levels,
+                     const Machine& machine) {
   OPLAT_TRY(net, Net::from(graph));
   for (const Level& level : levels) {
     bool changed = true;
@@ -138,10 +138,10 @@ Result<ir::Graph> optimise(const ir::Graph& graph, const std::vector<Level>& lev
     }
   }
   OPLAT_CHECK(net.failure());
-  return std::move(net).take();
+  return std::move(net);
 }
 
-Result<Plan> plan_of(const ir::Graph& optimised, const Machine& machine) {
+Result<Plan> plan_of(const GraphView& optimised, const Machine& machine) {
   OPLAT_CHECK(check_values(optimised));
   Plan plan;
   Footprint bytes;

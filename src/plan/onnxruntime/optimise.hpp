@@ -23,12 +23,12 @@ struct Level {
 };
 
 /// The model as the runtime writes it after its optimisations: every size known, nodes with names
-/// of their own. Code::Refused names what the rules do not know.
-Result<ir::Graph> optimise(const ir::Graph& graph, const std::vector<Level>& levels,
-                           const Machine& machine);
+/// of their own. `graph` must outlive it. Code::Refused names what the rules do not know.
+Result<Net> optimise(const ir::Graph& graph, const std::vector<Level>& levels,
+                     const Machine& machine);
 /// The kernels of such a graph in the order of their execution; a plan without model, batch,
 /// identity and source.
-Result<Plan> plan_of(const ir::Graph& optimised, const Machine& machine);
+Result<Plan> plan_of(const GraphView& optimised, const Machine& machine);
 
 /// The rule file data/fusion/onnxruntime.yaml.
 std::string_view rules_text();

@@ -68,20 +68,38 @@ Status check_options(const RuleSet& rules, const RuleOptions& options) {
   return {};
 }
 
+Status check(const ir::Graph& graph, const RuleSet& rules, const RuleOptions& options) {
+  OPLAT_CHECK(check_options(rules, options));
+  OPLAT_CHECK(check_domain(graph, rules));
+  if (graph.nodes.size() <= kMaxNodes) return {};
+  return fail(Code::Input, "a graph of {} nodes; rules take at most {}", graph.nodes.size(),
+              kMaxNodes);
+}
+
+/// What the passes of a native set leave of a graph, which must outlive it.
+Result<ort::Net> native_net(const ir::Graph& graph, const RuleSet& rules,
+                            const RuleOptions& options) {
+  OPLAT_TRY(machine, machine_of(rules, options));
+  std::vector<ort::Level> levels;
+  for (const auto& pass : rules.passes)
+    if (pass->option.empty() || options.contains(pass->option)) levels.push_back(*pass->native);
+  return ort::optimise(graph, levels, machine);
+}
+
+Result<Plan> native_plan(const GraphView& fused, const RuleSet& rules, const RuleOptions& options) {
+  OPLAT_TRY(machine, machine_of(rules, options));
+  OPLAT_TRY(made, ort::plan_of(fused, machine));
+  made.source = "rules:" + rules.name;
+  return std::move(made);
+}
+
 }  // namespace
 
 Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules, const RuleOptions& options) {
-  OPLAT_CHECK(check_options(rules, options));
-  OPLAT_CHECK(check_domain(graph, rules));
-  if (graph.nodes.size() > kMaxNodes)
-    return fail(Code::Input, "a graph of {} nodes; rules take at most {}", graph.nodes.size(),
-                kMaxNodes);
+  OPLAT_CHECK(check(graph, rules, options));
   if (is_native(rules)) {
-    OPLAT_TRY(machine, machine_of(rules, options));
-    std::vector<ort::Level> levels;
-    for (const auto& pass : rules.passes)
-      if (pass->option.empty() || options.contains(pass->option)) levels.push_back(*pass->native);
-    return ort::optimise(graph, levels, machine);
+    OPLAT_TRY(net, native_net(graph, rules, options));
+    return net.graph();
   }
   rules::WorkGraph work(graph);
   std::size_t steps = 0;
@@ -132,12 +150,7 @@ Result<std::optional<std::string>> block_option(const RuleSet& rules, std::strin
 
 Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules,
                            const ir::Catalogue& catalogue, const RuleOptions& options) {
-  if (is_native(rules)) {
-    OPLAT_TRY(machine, machine_of(rules, options));
-    OPLAT_TRY(made, ort::plan_of(fused, machine));
-    made.source = "rules:" + rules.name;
-    return std::move(made);
-  }
+  if (is_native(rules)) return native_plan(fused, rules, options);
   const ir::KeyDomain* domain = catalogue.domain(rules.makes);
   if (domain == nullptr) {
     return fail(Code::Usage, "the rules {} make kernels of '{}', a domain without keys", rules.name,
@@ -169,6 +182,11 @@ Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules,
 
 Result<Plan> plan_by_rules(const ir::Graph& graph, const RuleSet& rules,
                            const ir::Catalogue& catalogue, const RuleOptions& options) {
+  if (is_native(rules)) {
+    OPLAT_CHECK(check(graph, rules, options));
+    OPLAT_TRY(net, native_net(graph, rules, options));
+    return native_plan(net.view(), rules, options);
+  }
   OPLAT_TRY(fused, fuse(graph, rules, options));
   return plan_of_fused(fused, rules, catalogue, options);
 }
