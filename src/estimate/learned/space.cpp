@@ -3,6 +3,7 @@
 #include "estimate/learned/space.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -10,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "ir/dtype.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -91,6 +93,19 @@ std::optional<std::uint32_t> index_below(std::string_view word, std::size_t limi
 }
 
 }  // namespace
+
+std::optional<ir::Dtype> type_of(std::string_view slice) {
+  for (std::size_t at = slice.find(' '); at != std::string_view::npos; at = slice.find(' ', at)) {
+    ++at;
+    std::size_t end = at;
+    while (end < slice.size() && std::isalnum(static_cast<unsigned char>(slice[end])) != 0) ++end;
+    std::string_view word = slice.substr(at, end - at);
+    if (const auto type = ir::parse_dtype(word)) return type;
+    if (word.ends_with('c')) word.remove_suffix(1);
+    if (const auto type = ir::parse_dtype(word)) return type;
+  }
+  return std::nullopt;
+}
 
 bool Space::Slice::holds(const std::vector<double>& numbers_of) const {
   return std::all_of(same.begin(), same.end(), [&](const Same& each) {
@@ -224,6 +239,15 @@ Space::Home Space::home_of(const ir::Description& description) const {
   const Slice* const slice = relative ? relative_of(description) : &found->second;
   return {slice != nullptr && description.numbers.size() == slice->numbers ? slice : nullptr,
           relative};
+}
+
+bool Space::knows_type(const ir::Description& description) const {
+  const auto type = type_of(description.slice);
+  if (!type || slices_.contains(description.slice)) return true;
+  const std::string_view family = ir::family_of(description.slice);
+  return std::any_of(slices_.begin(), slices_.end(), [&](const auto& entry) {
+    return ir::family_of(entry.first) == family && type_of(entry.first) == type;
+  });
 }
 
 std::vector<Beyond> Space::beyond(const ir::Description& description) const {
