@@ -111,9 +111,13 @@ std::vector<OperatorInfo> movement() {
   std::vector<OperatorInfo> list;
   for (const std::string_view op :
        {"GatherElements", "GatherND", "Pad", "Tile", "DepthToSpace", "SpaceToDepth",
-        "ReverseSequence", "Compress", "ConstantOfShape", "EyeLike", "Trilu", "NonZero"}) {
+        "ReverseSequence", "Compress", "ConstantOfShape", "EyeLike", "NonZero"}) {
     list.push_back(moving("", op));
   }
+  // MayInplace(0, 0) in core/providers/cpu/tensor/trilu.cc, which serves both domains: in place it
+  // writes zeros and moves nothing else.
+  for (const std::string_view domain : {std::string_view(), kContrib})
+    list.push_back({.domain = domain, .op = "Trilu", .overwritable = {0}, .flops = no_flops});
   for (const std::string_view op : {"Shape", "Size"}) {
     list.push_back({.domain = "", .op = op, .moves_little = true, .flops = no_flops});
   }
@@ -127,10 +131,12 @@ std::vector<OperatorInfo> movement() {
                   .canonicalise = canonicalise_transpose,
                   .flops = no_flops,
                   .describe = describe_transpose});
-  // MayInplace(0, 0) in core/providers/cpu/tensor/scatter.cc and scatter_nd.cc.
-  for (const std::string_view op : {"Scatter", "ScatterElements", "ScatterND"}) {
+  // MayInplace(0, 0) in core/providers/cpu/tensor/scatter.cc, and found so of TensorScatter by
+  // bench/in_place.py. Not in scatter_nd.cc: ScatterND copies what it does not replace.
+  for (const std::string_view op : {"Scatter", "ScatterElements", "TensorScatter"}) {
     list.push_back({.domain = "", .op = op, .overwritable = {0}, .flops = no_flops});
   }
+  list.push_back(moving("", "ScatterND"));
   // Operands 1 and 2 are roi and scales; of version 10, scales alone.
   list.push_back({.domain = "",
                   .op = "Resize",
@@ -166,7 +172,7 @@ std::vector<OperatorInfo> movement() {
                   .canonicalise = canonicalise_qlinear_concat,
                   .flops = no_flops,
                   .describe = describe_qlinear_concat});
-  for (const std::string_view op : {"GatherND", "Pad", "ExpandDims", "Trilu", "UnfoldTensor"}) {
+  for (const std::string_view op : {"GatherND", "Pad", "ExpandDims", "UnfoldTensor"}) {
     list.push_back(moving(kContrib, op));
   }
   return list;

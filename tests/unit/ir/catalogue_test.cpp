@@ -168,12 +168,15 @@ TEST(Catalogue, OperandsThatKernelsWriteOver) {
   };
   EXPECT_THAT(overwritable("com.microsoft.nchwc", "Conv"), ElementsAre(3));
   EXPECT_THAT(overwritable("com.microsoft", "FusedConv"), ElementsAre(3));
-  for (const char* op : {"Relu", "Sigmoid", "Tanh", "Clip", "Cast", "Softmax", "LeakyRelu",
-                         "HardSigmoid", "Reshape"}) {
+  for (const char* op :
+       {"Relu", "Sigmoid", "Tanh", "Clip", "Cast", "Softmax", "LeakyRelu", "HardSigmoid", "Reshape",
+        "Trilu", "Scatter", "ScatterElements", "TensorScatter"}) {
     EXPECT_THAT(overwritable("", op), ElementsAre(0)) << op;
   }
-  for (const char* op : {"Conv", "Gemm", "Add", "Mul", "Exp", "Erf", "BatchNormalization",
-                         "LayerNormalization", "Transpose"}) {
+  EXPECT_THAT(overwritable("com.microsoft", "Trilu"), ElementsAre(0));
+  for (const char* op :
+       {"Conv", "Gemm", "Add", "Mul", "Exp", "Erf", "BatchNormalization", "LayerNormalization",
+        "Transpose", "ScatterND", "BitShift", "Pow", "ReverseSequence"}) {
     EXPECT_THAT(overwritable("", op), IsEmpty()) << op;
   }
 }
