@@ -539,6 +539,8 @@ TEST(KernelModel, InputsSayWhatTheyMayHold) {
   EXPECT_EQ(log->model.inputs[0].signs, Signs::Positive);
   WRITE(relu, "Relu/14{}(f32[4])->(f32[4])");
   EXPECT_EQ(relu->model.inputs[0].signs, Signs::Any);
+  WRITE(leaky, "LeakyRelu/16{alpha=0.01}(f32[4])->(&0)");
+  EXPECT_EQ(leaky->model.inputs[0].signs, Signs::Positive) << "a chain shrinks negative numbers";
   WRITE(prelu, "PRelu/16{}(f32[2,4],f32[4])->(f32[2,4])");
   ASSERT_EQ(prelu->model.inputs.size(), 2U);
   EXPECT_EQ(prelu->model.inputs[0].signs, Signs::FewNegative) << "it branches by the sign";
@@ -659,6 +661,47 @@ TEST(KernelModel, WhatHalvesSmallNumbersIsNotChained) {
     WRITE(w, key, {.copies = 200});
     EXPECT_EQ(w->model.wiring, Wiring::Fan) << key;
   }
+}
+
+// A sixth square of 0.75 to 1.25 is denormal in a quarter of the places, and a tangent of a tangent
+// is any number.
+TEST(KernelModel, WhatWouldComputeWithOtherNumbersIsNotChained) {
+  for (const char* key :
+       {"Pow/15{}(f32[64],f32c[]=2.0)->(f32[64])", "Pow/15{}(f32[64],f32c[]=1.7)->(f32[64])",
+        "Pow/15{}(f32[64],f32[64])->(f32[64])", "Mul/14{}(f32[64],&0)->(f32[64])",
+        "Einsum/12{equation=\"ij,ij->ij\"}(f32[8,8],&0)->(f32[8,8])", "Tan/7{}(f32[64])->(f32[64])",
+        "Sinh/9{}(f32[64])->(f32[64])"}) {
+    WRITE(w, key, {.copies = 16});
+    EXPECT_EQ(w->model.wiring, Wiring::Fan) << key;
+  }
+  for (const char* key :
+       {"Mul/14{}(f32[64],f32[64])->(f32[64])", "Mul/14{}(f32[64],f32c[1])->(f32[64])",
+        "Add/14{}(f32[64],&0)->(f32[64])", "Sqrt/13{}(f32[64])->(f32[64])",
+        "Einsum/12{equation=\"ij,ij->ij\"}(f32[8,8],f32[8,8])->(f32[8,8])",
+        "Reciprocal/13{}(f32[64])->(f32[64])", "Erf/13{}(f32[64])->(f32[64])",
+        // In place there must be a chain, whatever becomes of the numbers.
+        "Softplus/1{}(f32[64])->(&0)"}) {
+    WRITE(w, key, {.copies = 16});
+    EXPECT_EQ(w->model.wiring, Wiring::Chain) << key;
+  }
+}
+
+// A Trilu copies its operand unless it may write over it.
+TEST(KernelModel, OperatorsThatWorkInPlaceAreChainedOnlyWhereTheKeySaysSo) {
+  const std::vector<std::pair<std::string, std::string>> heads = {
+      {"Trilu/14{upper=1}(f32[2,8,8])", "f32[2,8,8]"},
+      {"com.microsoft:Trilu/1{upper=1}(f32[2,8,8])", "f32[2,8,8]"},
+      {"ScatterElements/18{axis=0,reduction=none}(f32[8,8],i64[2,8],f32[2,8])", "f32[8,8]"},
+      {"TensorScatter/24{axis=-2,mode=linear}(f32[2,8,8],f32[2,1,8],i64[2])", "f32[2,8,8]"}};
+  for (const auto& [head, result] : heads) {
+    WRITE(copying, head + "->(" + result + ")", {.copies = 3});
+    EXPECT_EQ(copying->model.wiring, Wiring::Fan) << head;
+    WRITE(in_place, head + "->(&0)", {.copies = 3});
+    EXPECT_EQ(in_place->model.wiring, Wiring::Chain) << head;
+  }
+  WRITE(copies_always, "ScatterND/16{reduction=none}(f32[8,8],i64[2,1],f32[2,8])->(f32[8,8])",
+        {.copies = 3});
+  EXPECT_EQ(copies_always->model.wiring, Wiring::Chain);
 }
 
 // A factor is not a matrix: a chain of 200 copies of it stays far from 0.
