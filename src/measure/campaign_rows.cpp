@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cassert>
 #include <span>
+#include <string_view>
 #include <unordered_set>
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "ir/drift.hpp"
 #include "ir/key.hpp"
 #include "table/in_model.hpp"
 
@@ -20,6 +22,9 @@ bool is_lasting(const std::string& flag) {
   return flag == kFailedLater || flag == table::kUnderLoad || flag == "empty_call_unknown" ||
          table::is_in_model_flag(flag);
 }
+
+/// What a row's method says of copies that were a chain.
+constexpr std::string_view kChain = "chain";
 
 /// Processes are counted on from the last one; no campaign comes near this.
 constexpr std::int64_t kMaxProcesses = std::int64_t{1} << 53;
@@ -36,6 +41,13 @@ Status check_processes(const table::Table& table, std::string_view name,
   return {};
 }
 
+/// Whether the row is of a time in which a chain was another kernel than its key's.
+bool is_of_another_kernel(const CampaignRow& row, const table::Method& method) {
+  if (row.kind == RowKind::Model || method.topology != kChain) return false;
+  const auto key = ir::parse(row.name);
+  return key && ir::is_another_in_chain(*key);
+}
+
 /// Takes over what the table holds; a time without its blocks is measured anew.
 void take_over(CampaignRow& row, const table::Outcome& outcome, const table::Method& method,
                std::vector<table::Block> blocks, const CampaignRequest& request) {
@@ -46,6 +58,10 @@ void take_over(CampaignRow& row, const table::Outcome& outcome, const table::Met
       row.refusal = outcome;
       row.finished = true;
     }
+    return;
+  }
+  if (is_of_another_kernel(row, method)) {
+    row.afresh = true;
     return;
   }
   row.blocks = std::move(blocks);

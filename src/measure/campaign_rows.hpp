@@ -34,6 +34,7 @@ struct CampaignRow {
   std::optional<table::Outcome> stored;   ///< what the table holds
   std::vector<std::string> stored_flags;
   std::optional<table::InferenceTimes> stored_inferences;
+  bool afresh = false;  ///< the table's blocks are of another kernel, and go with the first new one
   bool finished = false;
   bool can_wait = false;  ///< other rows go first; see priority.hpp
   bool precise = false;  ///< by the stop rule of this campaign, whatever an earlier one's flag says

@@ -45,12 +45,15 @@ Status RowStore::add_block(CampaignRow& row, const table::Block& block, Referenc
   references.add(block);
   row.blocks.push_back(block);
   View view = assess(row, references);
-  return table_->transaction([&]() -> Status {
+  OPLAT_CHECK(table_->transaction([&]() -> Status {
     OPLAT_TRY(id, put(row, std::move(view)));
     row.id = id;
+    if (row.afresh) OPLAT_CHECK(table_->remove_blocks(id));
     return row.kind == RowKind::Model ? table_->add_model_block(id, block)
                                       : table_->add_block(id, block);
-  });
+  }));
+  row.afresh = false;
+  return {};
 }
 
 Status RowStore::refuse(CampaignRow& row, const table::Outcome& refusal, References& references) {
@@ -62,7 +65,10 @@ Status RowStore::refuse(CampaignRow& row, const table::Outcome& refusal, Referen
     row.method.add(kFailedLater);
     view = assess(row, references);
   }
-  return put(row, std::move(view)).map([](table::RowId) {});
+  OPLAT_TRY(id, put(row, std::move(view)));
+  if (row.afresh) OPLAT_CHECK(table_->remove_blocks(id));
+  row.afresh = false;
+  return {};
 }
 
 Status RowStore::refresh(CampaignRow& row, References& references) {

@@ -332,6 +332,31 @@ TEST(Campaign, LeavesFinishedRowsAlone) {
   EXPECT_EQ(again.kernels.precise, 12);
 }
 
+// The simulated runner chains whatever it is given, as oplat did with squares before docs/adr/0099.
+TEST(Campaign, RowsOfAChainThatIsAnotherKernelAreMeasuredAfresh) {
+  Bench bench(1, 1);
+  const std::string square = "Pow/15{}(f32[64],f32c[]=2.0)->(f32[64])";
+  bench.world.kernels[square].hot_ns = 9e3;
+  bench.request.keys.push_back(square);
+  bench.run();
+  const auto blocks_of = [&](const std::string& key) {
+    return *bench.table->blocks_of(bench.rows().at({key, false}).id);
+  };
+  const std::size_t first = blocks_of(square).size();
+  const std::size_t others = blocks_of(relu_key(0)).size() + blocks_of(dense_key(1)).size();
+  bench.world.kernels[square].hot_ns = 6e3;
+  const std::size_t before = bench.rows_blocks();
+  bench.run();
+  EXPECT_EQ(blocks_of(square).size(), bench.rows_blocks() - before) << "none of the first ones";
+  EXPECT_LT(blocks_of(square).size(), 2 * first);
+  EXPECT_NEAR(timing(bench.rows().at({square, false})).median_ns, 6e3, 300);
+  EXPECT_EQ(blocks_of(relu_key(0)).size() + blocks_of(dense_key(1)).size(), others);
+  // One that cannot be measured any more has no time of before, either.
+  bench.world.kernels[square].unsupported = "gone";
+  bench.run();
+  EXPECT_TRUE(blocks_of(square).empty());
+}
+
 TEST(Campaign, CountsAsPreciseWhatThisCampaignAsksFor) {
   Bench bench;
   bench.request.stop.min_blocks = 20;
