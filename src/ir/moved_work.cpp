@@ -6,6 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "ir/catalogue.hpp"
+
 namespace oplat::ir {
 namespace {
 
@@ -33,6 +35,8 @@ Work moved_work(const Key& key, const Catalogue& catalogue) {
   // Of a half, or of less, it writes zeros; how much of the rest it reads is in its operand's
   // value.
   if (key.op == "Trilu") moved.bytes_in = 0;
+  const OperatorInfo* info = catalogue.find(key.domain, key.op);
+  if (info != nullptr && info->hands_on) moved.bytes_out = 0;
   return moved;
 }
 

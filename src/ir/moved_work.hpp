@@ -13,7 +13,7 @@ namespace oplat::ir {
 bool picks(std::string_view op);
 
 /// work(), but an operator that picks reads no more of its constants, and of its other operands,
-/// than it writes. Of Trilu only what it writes.
+/// than it writes. Of Trilu only what it writes, and of an If no result: its branch wrote it.
 Work moved_work(const Key& key, const Catalogue& catalogue);
 
 }  // namespace oplat::ir

@@ -74,6 +74,13 @@ TEST(Description, ALoopHasNoRank) {
   EXPECT_EQ(scales->numbers.size(), 7U);
 }
 
+// A branch wrote the result, and has its own time for it.
+TEST(Description, TheWorkOfAnIfIsNotThatOfItsBranch) {
+  EXPECT_EQ(described("If/16{}(bool[])->(f32[400,400])")->work.bytes_out, 0);
+  EXPECT_EQ(described("If/16{}(bool[])->(f32[400,400])")->work.bytes_in, 1);
+  EXPECT_EQ(described("Scan/16{num_scan_inputs=1}(f32[4,8])->(f32[4,8])")->work.bytes_out, 128);
+}
+
 TEST(Description, AReductionIsItsKeptAndReducedLoops) {
   const auto middle =
       described("ReduceMean/13{axes=[1],keepdims=1}(f32[1,64,32,32])->(f32[1,1,32,32])");

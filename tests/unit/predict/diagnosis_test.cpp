@@ -211,6 +211,15 @@ TEST(MovedWork, OfATableOnlyWhatIsPicked) {
   EXPECT_EQ(w.bytes_in, 128);
 }
 
+TEST(MovedWork, ABranchWroteWhatAnIfHandsOn) {
+  const auto moved = [](const char* text) { return ir::moved_work(must(ir::parse(text))); };
+  EXPECT_EQ(moved("If/16{}(bool[])->(f32[400,400])").bytes_out, 0);
+  EXPECT_EQ(moved("If/16{}(bool[])->(f32[400,400])").bytes_in, 1);
+  EXPECT_EQ(moved("Where/16{}(bool[4],f32[4],f32[4])->(f32[4])").bytes_out, 16);
+  EXPECT_EQ(moved("Scan/16{num_scan_inputs=1}(f32[4,8])->(f32[4,8])").bytes_out, 128)
+      << "scan outputs are joined";
+}
+
 TEST(Diagnosis, RatesFollowFromWorkAndTime) {
   const KernelDiagnosis d = diagnosis_of(kSquare, 167772.16);
   EXPECT_EQ(d.flops, 8388608);
