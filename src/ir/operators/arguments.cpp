@@ -6,11 +6,27 @@
 #include <cmath>
 
 #include "ir/axis.hpp"
+#include "ir/operand_values.hpp"
 
 namespace oplat::ir::ops {
 namespace {
 
 constexpr std::int64_t kMaxConstants = 4096;
+
+std::optional<std::vector<std::int64_t>> numbers_in(const Value& value, const Shape& shape) {
+  const auto count = shape.elements();
+  if (!count || *count > kMaxConstants) return std::nullopt;
+  if (const std::int64_t* one = value.integer())
+    return std::vector<std::int64_t>(static_cast<std::size_t>(*count), *one);
+  const List* list = value.list();
+  if (list == nullptr || static_cast<std::int64_t>(list->size()) != *count) return std::nullopt;
+  std::vector<std::int64_t> numbers;
+  for (const Value& each : *list) {
+    if (each.integer() == nullptr) return std::nullopt;
+    numbers.push_back(*each.integer());
+  }
+  return numbers;
+}
 
 }  // namespace
 
@@ -51,18 +67,18 @@ std::optional<std::vector<std::int64_t>> dims_of(const TensorEntry* tensor) {
 
 std::optional<std::vector<std::int64_t>> numbers_of(const TensorEntry* tensor) {
   if (tensor == nullptr || !tensor->value) return std::nullopt;
-  const auto count = tensor->shape.elements();
-  if (!count || *count > kMaxConstants) return std::nullopt;
-  if (const std::int64_t* one = tensor->value->integer())
-    return std::vector<std::int64_t>(static_cast<std::size_t>(*count), *one);
-  const List* list = tensor->value->list();
-  if (list == nullptr || static_cast<std::int64_t>(list->size()) != *count) return std::nullopt;
-  std::vector<std::int64_t> numbers;
-  for (const Value& each : *list) {
-    if (each.integer() == nullptr) return std::nullopt;
-    numbers.push_back(*each.integer());
-  }
-  return numbers;
+  return numbers_in(*tensor->value, tensor->shape);
+}
+
+const Value* value_of(const Key& key, std::size_t operand) {
+  const TensorEntry* tensor = key.operand(operand);
+  if (tensor == nullptr) return nullptr;
+  return tensor->value ? &*tensor->value : key.tag(values_tag(operand));
+}
+
+std::optional<std::vector<std::int64_t>> numbers_of(const Key& key, std::size_t operand) {
+  const Value* value = value_of(key, operand);
+  return value == nullptr ? std::nullopt : numbers_in(*value, key.operand(operand)->shape);
 }
 
 std::optional<std::size_t> rank(const TensorEntry* tensor) {

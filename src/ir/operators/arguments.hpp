@@ -27,6 +27,11 @@ std::optional<std::int64_t> dim(const TensorEntry* tensor, int index);
 std::optional<std::vector<std::int64_t>> dims_of(const TensorEntry* tensor);
 /// The numbers of a constant of whole numbers, whose value may be one for all of them.
 std::optional<std::vector<std::int64_t>> numbers_of(const TensorEntry* tensor);
+/// The value of an operand, as far as the key holds it: of a constant, or what a run saw
+/// (ir::values_tag). nullptr: it is not known.
+const Value* value_of(const Key& key, std::size_t operand);
+/// Whole numbers of such a value, as many as the operand has elements.
+std::optional<std::vector<std::int64_t>> numbers_of(const Key& key, std::size_t operand);
 /// Number of dimensions, if known.
 std::optional<std::size_t> rank(const TensorEntry* tensor);
 

@@ -68,9 +68,10 @@ std::string_view loops_of(const Key& key) {
 Form::Form(const Key& key, Names unsaid, Constants constants) : key_(key), constants_(constants) {
   description_.slice = key.domain + ":";
   description_.slice.append(loops_of(key));
-  for (const auto& [name, value] : key.tags) add(name, value);
-  for (const auto& [name, value] : key.attributes) {
-    if (std::find(unsaid.begin(), unsaid.end(), name) == unsaid.end()) add(name, value);
+  for (const auto* const named : {&key.tags, &key.attributes}) {
+    for (const auto& [name, value] : *named) {
+      if (std::find(unsaid.begin(), unsaid.end(), name) == unsaid.end()) add(name, value);
+    }
   }
 }
 

@@ -42,7 +42,7 @@ class Form {
  public:
   enum class Constants { Said, Unsaid };
 
-  /// `key` must outlive it. Attributes named in `unsaid` are left out.
+  /// `key` must outlive it. Attributes and tags named in `unsaid` are left out.
   explicit Form(const Key& key, Names unsaid = {}, Constants constants = Constants::Unsaid);
 
   /// Types of the operands up to `count` and of the results.

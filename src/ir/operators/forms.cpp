@@ -60,6 +60,40 @@ constexpr double kStepsOfRun = 6;
 /// Of a recurrent layer, which reads the weights of its hidden state anew for each element of a
 /// sequence, however many sequences there are: 110 to 120 bytes a ns.
 constexpr double kBytesOfRecurrenceStep = 110;
+/// Of plain RNN with several sequences, which packs those weights anew for each: 17 to 22.
+constexpr double kBytesOfPackedStep = 20;
+/// Of an element of plain RNN's state, and of its function, which is called for each: rows of Tanh
+/// took 7 to 9 ns; without the function, behind a sequence's end, 1.
+constexpr double kStepsOfState = 1;
+constexpr double kStepsOfCalledFunction = 7;
+
+/// Longest and mean of the lengths in a value: one for all, each, or steps of [length,count].
+std::optional<SequenceLengths> lengths_in(const Value& value, double most) {
+  const auto inside = [&](std::int64_t length) {
+    return std::clamp(static_cast<double>(length), 0.0, most);
+  };
+  if (const std::int64_t* one = value.integer()) return SequenceLengths{inside(*one), inside(*one)};
+  const List* list = value.list();
+  if (list == nullptr || list->empty()) return std::nullopt;
+  SequenceLengths lengths;
+  double sum = 0;
+  double all = 0;
+  for (const Value& each : *list) {
+    const std::int64_t* length = each.integer();
+    double count = 1;
+    if (const List* pair = each.list()) {
+      if (pair->size() != 2 || pair->back().integer() == nullptr) return std::nullopt;
+      length = pair->front().integer();
+      count = static_cast<double>(*pair->back().integer());
+    }
+    if (length == nullptr || count < 1) return std::nullopt;
+    lengths.longest = std::max(lengths.longest, inside(*length));
+    sum += inside(*length) * count;
+    all += count;
+  }
+  lengths.mean = sum / all;
+  return lengths;
+}
 
 double steps_of_function(const Key& key) {
   if (!key.domain.empty()) return 0;
@@ -196,6 +230,19 @@ std::optional<Description> describe_global_pool(const Key& key) {
       .done();
 }
 
+std::optional<SequenceLengths> sequence_lengths(const Key& key) {
+  constexpr std::size_t kLengths = 4;
+  const auto time = dim(key.operand(0), integer(key, "layout").value_or(0) != 0 ? 1 : 0);
+  if (!time) return std::nullopt;
+  const SequenceLengths all{static_cast<double>(*time), static_cast<double>(*time)};
+  const Value* value = value_of(key, kLengths);
+  SequenceLengths lengths = all;
+  if (value != nullptr) lengths = lengths_in(*value, all.longest).value_or(all);
+  // Its products take all of the time axis; what lies behind a sequence is passed over after them.
+  if (key.op == "RNN") lengths.longest = all.longest;
+  return lengths;
+}
+
 std::optional<Description> describe_recurrent(const Key& key) {
   const auto x = sizes_of(key.operand(0));
   const auto weights = sizes_of(key.operand(1));
@@ -203,7 +250,9 @@ std::optional<Description> describe_recurrent(const Key& key) {
   if (!x || x->size() != 3 || !weights || weights->size() != 3 || !hidden || *hidden < 1)
     return std::nullopt;
   const bool batch_first = integer(key, "layout").value_or(0) != 0;
-  Form form(key, {"activations", "direction", "hidden_size", "layout", "input_forget"});
+  const auto lengths = sequence_lengths(key);
+  if (!lengths) return std::nullopt;
+  Form form(key, {"activations", "direction", "hidden_size", "layout", "input_forget", "values4"});
   // Which of the last states are results costs nothing next to the steps.
   form.type_of(0).type_of(1);
   // Of one direction; those of two come twice.
@@ -213,16 +262,23 @@ std::optional<Description> describe_recurrent(const Key& key) {
     const auto count = all.size() / static_cast<std::size_t>(std::max(1.0, weights->front()));
     for (std::size_t i = 0; i < std::min(count, all.size()); ++i) form.word(said(all[i]));
   }
-  const double steps = (*x)[batch_first ? 1 : 0];
+  const double batch = (*x)[batch_first ? 0 : 1];
+  // A call whose sequences are all empty still makes its results.
+  const double steps = std::max(1.0, lengths->longest);
   const TensorEntry* recurrence = key.operand(2);
   const auto recurrent = sizes_of(recurrence);
   const auto bits_of = recurrent ? bits(recurrence->dtype) : std::nullopt;
+  // RNN calls its function for each number, the others have vectors.
+  const bool plain = key.op == "RNN";
+  const double states = weights->front() * batch * static_cast<double>(*hidden);
+  const double called =
+      plain ? states * (kStepsOfState * steps + kStepsOfCalledFunction * lengths->mean) : 0;
+  const double rate = plain && batch > 1 ? kBytesOfPackedStep : kBytesOfRecurrenceStep;
   if (bits_of)
-    form.steps(steps * product_of(*recurrent, 0, recurrent->size()) * *bits_of / 8 /
-               kBytesOfRecurrenceStep);
+    form.steps(steps * product_of(*recurrent, 0, recurrent->size()) * *bits_of / 8 / rate + called);
   return form.number(weights->front())
       .number(steps)
-      .number((*x)[batch_first ? 0 : 1])
+      .number(batch)
       .number((*x)[2])
       .number(static_cast<double>(*hidden))
       .aligned()

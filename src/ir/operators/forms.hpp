@@ -48,7 +48,9 @@ std::optional<Description> describe_split(const Key& key);
 /// The same of quantised tensors, and how many of them are requantised byte by byte.
 std::optional<Description> describe_qlinear_concat(const Key& key);
 
-/// Slice of one axis: loops before, along and behind it, how much there is of it, and the step.
+/// Slice: how many runs of elements are copied, how long they are, and how far apart in lengths of
+/// a run. Where the last axis has a step, which takes each element by itself: rows, how many are
+/// taken of each, and the step. Backwards is as quick as forwards.
 std::optional<Description> describe_slice(const Key& key);
 
 /// Expand: loops that the operand has and loops that repeat it.
@@ -57,16 +59,26 @@ std::optional<Description> describe_expand(const Key& key);
 /// Reshape and its like where they copy: the number of elements.
 std::optional<Description> describe_copy(const Key& key);
 
+/// How long the sequences of a recurrent layer are: all of the time axis, unless the key says their
+/// lengths (sequence_lens).
+struct SequenceLengths {
+  double longest = 0;  ///< ONNX Runtime's LSTM and GRU end there; RNN goes on
+  double mean = 0;
+};
+/// std::nullopt if the time axis is not known.
+std::optional<SequenceLengths> sequence_lengths(const Key& key);
+
 /// LSTM, GRU and RNN: directions, steps, batch, input and hidden size. Which of the small operands
-/// (biases, first states, lengths) are there does not matter next to the products.
+/// (biases, first states) are there does not matter next to the products.
 std::optional<Description> describe_recurrent(const Key& key);
 
 /// Gather: the loop before the axis, indices, elements behind the axis, length of the axis.
 std::optional<Description> describe_gather(const Key& key);
 
-/// Resize and Upsample of the last two dimensions: images, and their height and width before and
-/// after. Whether factors or sizes are said changes nothing, and neither does where the places
-/// of an interpolation lie.
+/// Resize and Upsample: images, their height and width as they become, and by how much a side
+/// shrinks: 1 if it grows, 2 at most, since then no result shares its neighbours; of cubic and
+/// antialiased ones whatever it is. Volumes and signals have loops of their own. Whether factors or
+/// sizes are said changes nothing, and neither does where the places of an interpolation lie.
 std::optional<Description> describe_resize(const Key& key);
 
 /// Softmax and LogSoftmax normalise along one axis since this version, before it from one on.

@@ -10,16 +10,15 @@ namespace oplat::ir::ops {
 namespace {
 
 /// X is [steps, batch, input] (or batch first), W [directions, gates * hidden, input], R
-/// [directions, gates * hidden, hidden]; each weight meets each step of each sequence once.
+/// [directions, gates * hidden, hidden]; each weight meets each step of each sequence once. All
+/// sequences go on until the longest ends.
 std::optional<double> flops_recurrent(const Key& key) {
-  const TensorEntry* x = key.operand(0);
-  const auto steps = dim(x, 0);
-  const auto batch = dim(x, 1);
+  const auto lengths = sequence_lengths(key);
+  const auto batch = dim(key.operand(0), integer(key, "layout").value_or(0) != 0 ? 0 : 1);
   const auto input_weights = elements(key.operand(1));
   const auto hidden_weights = elements(key.operand(2));
-  if (!steps || !batch || !input_weights || !hidden_weights) return std::nullopt;
-  return 2 * static_cast<double>(*steps) * static_cast<double>(*batch) *
-         (*input_weights + *hidden_weights);
+  if (!lengths || !batch || !input_weights || !hidden_weights) return std::nullopt;
+  return 2 * lengths->longest * static_cast<double>(*batch) * (*input_weights + *hidden_weights);
 }
 
 /// The functions of one direction, repeated for both of a bidirectional operator.
