@@ -110,6 +110,11 @@ constexpr double kLengthSd = 0.7;  // half to twice the work
 constexpr double kWalkSd = 0.9;    // boxes and regions of any size, order of values
 constexpr double kTreeSd = 0.7;    // paths through trees, and whether a processor foresees them
 
+constexpr double kStepSd = 0.9;  // runs that are copied, or each element by itself
+
+/// Whether an operand's values decide if runs of elements are copied.
+bool decides_runs(const OperandRule& rule) { return rule.op == "Slice" && rule.operand == 4; }
+
 /// Kernels that walk decision trees, whose operands need no values of a special kind.
 bool walks_trees(std::string_view domain, std::string_view op) {
   return domain == "ai.onnx.ml" && op.starts_with("TreeEnsemble");
@@ -125,6 +130,10 @@ std::optional<ValueCaveat> caveat_of(const Key& key, const OperandRule& rule) {
                                               "taken as the greatest possible",
                                               rule.operand)};
   }
+  if (decides_runs(rule))
+    return ValueCaveat{kStepSd, fmt::format("the steps in operand {} are not known and were taken "
+                                            "as 1",
+                                            rule.operand)};
   if (rule.role != Role::Data) return std::nullopt;
   const auto decided = [&](double sd) {
     return ValueCaveat{sd,
@@ -167,7 +176,7 @@ bool is_recorded(const OperandRule& rule) {
                     (rule.op == "MultiHeadAttention" && rule.operand == 4);
   return (rule.role == Role::Length && !mask) ||
          (rule.role == Role::Choice && rule.op != "Resize" && rule.op != "NonMaxSuppression") ||
-         (rule.op == "Slice" && rule.operand == 4);
+         decides_runs(rule);
 }
 
 std::string values_tag(std::size_t operand) { return fmt::format("values{}", operand); }
@@ -224,7 +233,7 @@ std::optional<ValueCaveat> value_caveat(std::string_view text) {
   const auto [domain, op] = head_of(text);
   const auto rules = rules_of(domain, op);
   const bool any = std::any_of(rules.begin(), rules.end(), [](const OperandRule* rule) {
-    return rule->role == Role::Data || rule->role == Role::Length;
+    return rule->role == Role::Data || rule->role == Role::Length || decides_runs(*rule);
   });
   if (!any && !walks_trees(domain, op)) return std::nullopt;
   const auto key = parse(text);

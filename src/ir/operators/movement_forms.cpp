@@ -23,8 +23,35 @@ constexpr double kStepsOfLookup = 0.2;
 constexpr double kStepsOfResult = 140;
 /// Channels that are brought together.
 constexpr double kReordered = 16;
-/// Of an element that is taken out with a step: 0.75 ns there.
-constexpr double kStepsOfPick = 0.75;
+/// Of an element that is taken out with a step, forwards or backwards: 0.88 ns there.
+constexpr double kStepsOfPick = 0.88;
+/// Of a run of elements that is copied, however short: 3.6 to 4.3 ns there.
+constexpr double kStepsOfSliced = 4;
+/// Of a result of Resize there, of 32 and of 8 bits, as images behind each other. What memory
+/// decides has none: nearest ones of the blocked layout, and those of twice as many places.
+constexpr double kStepsOfLinear = 1.35;
+constexpr double kStepsOfLinearByte = 3.4;
+constexpr double kStepsOfLinearBlocked = 0.34;
+/// With its channels last: a place, and each of its channels.
+constexpr double kStepsOfLinearPlace = 8;
+constexpr double kStepsOfLinearChannel = 0.15;
+constexpr double kStepsOfLinearByteLast = 1.95;
+/// Between eight neighbours, as signals are taken, too.
+constexpr double kStepsOfTrilinear = 3.1;
+constexpr double kStepsOfNearest = 0.43;
+constexpr double kStepsOfNearestByte = 1;
+/// Of more than four dimensions, whose places are counted up.
+constexpr double kStepsOfCounted = 9.7;
+/// Looks up its factors, and finds those of a shrunk image less often: 57 to 83, and 204 to 221.
+constexpr double kStepsOfCubic = 65;
+constexpr double kStepsOfShrunkCubic = 200;
+/// Antialiased: each element that comes in, and each result.
+constexpr double kStepsOfFilteredIn = 0.67;
+constexpr double kStepsOfFiltered = 2.3;
+/// Of a linear one whose neighbours lie in lines that no other result reads: 0.65 more where a
+/// side is a fourth, 1.2 where it is an eighth.
+constexpr double kStepsOfFarPlace = 0.6;
+constexpr double kFarthest = 16;
 
 std::optional<Description> describe_joined(const Key& key, const TensorEntry* joined,
                                            std::size_t parts) {
@@ -37,6 +64,80 @@ std::optional<Description> describe_joined(const Key& key, const TensorEntry* jo
       .loop("parts", static_cast<double>(parts))
       .loop("bytes from", loops->along * loops->behind * *bits_of / 8)
       .done();
+}
+
+/// The step of each axis; std::nullopt if the key does not make sense. Where it holds no steps they
+/// are 1, as when such a kernel is measured (ir/operand_values.hpp).
+std::optional<std::vector<double>> steps_of_slice(const Key& key, std::size_t rank) {
+  constexpr std::size_t kAxes = 3;
+  constexpr std::size_t kSteps = 4;
+  std::vector<double> steps(rank, 1);
+  const auto said = numbers_of(key, kSteps);
+  if (!said) return steps;
+  const bool from_first = key.operand(kAxes) == nullptr;
+  const auto axes = numbers_of(key, kAxes);
+  if (said->size() > rank || (!from_first && axes && axes->size() != said->size()))
+    return std::nullopt;
+  for (std::size_t i = 0; i < said->size(); ++i) {
+    if ((*said)[i] == 0) return std::nullopt;
+    // Of steps that differ along axes that are not known, none is told.
+    if (!from_first && !axes) {
+      if ((*said)[i] != 1) return std::nullopt;
+      continue;
+    }
+    const auto axis = axis_index(from_first ? static_cast<std::int64_t>(i) : (*axes)[i], rank);
+    if (!axis) return std::nullopt;
+    steps[*axis] = static_cast<double>((*said)[i]);
+  }
+  return steps;
+}
+
+/// What decides how long a result of Resize takes.
+struct Resized {
+  enum class Mode { Nearest, Linear, Cubic };
+  Mode mode = Mode::Nearest;
+  bool volume = false;  ///< takes the loops of more dimensions than an image has
+  bool twice = false;
+  bool blocked = false;
+  bool filtered = false;     ///< antialiased
+  double bytes = 4;          ///< of an element
+  double in = 1;             ///< elements
+  double out = 1;            ///< elements
+  double channels_last = 0;  ///< how many; 0: images behind each other
+};
+
+bool is_word_or_missing(const Key& key, std::string_view name, std::string_view word) {
+  return key.attribute(name) == nullptr || is_word(key, name, word);
+}
+
+/// From this factor on a result shares no neighbours with the next.
+constexpr double kOwnNeighbours = 2;
+
+/// ir::Work::steps. `shrunk`: how many times shorter a side became.
+double steps_of_resize(const Resized& resized, double shrunk) {
+  if (resized.filtered) return kStepsOfFilteredIn * resized.in + kStepsOfFiltered * resized.out;
+  switch (resized.mode) {
+    case Resized::Mode::Nearest:
+      if (resized.volume) return kStepsOfCounted * resized.out;
+      // Memory gives and takes them.
+      if (resized.twice || resized.blocked) return 0;
+      return (resized.bytes == 1 ? kStepsOfNearestByte : kStepsOfNearest) * resized.out;
+    case Resized::Mode::Cubic:
+      return (shrunk > 1 ? kStepsOfShrunkCubic : kStepsOfCubic) * resized.out;
+    case Resized::Mode::Linear:
+      break;
+  }
+  if (resized.volume) return kStepsOfTrilinear * resized.out;
+  if (resized.blocked) return kStepsOfLinearBlocked * resized.out;
+  const bool byte = resized.bytes == 1;
+  if (resized.channels_last > 0)
+    return byte ? kStepsOfLinearByteLast * resized.out
+                : (kStepsOfLinearPlace / resized.channels_last + kStepsOfLinearChannel) *
+                      resized.out;
+  const double far = std::log2(std::clamp(shrunk, kOwnNeighbours, kFarthest) / kOwnNeighbours);
+  return ((byte ? kStepsOfLinearByte : kStepsOfLinear) +
+          kStepsOfFarPlace * far * resized.bytes / sizeof(float)) *
+         resized.out;
 }
 
 /// Blocks of so many bytes are moved by a load and a store, others by a call.
@@ -112,26 +213,35 @@ std::optional<Description> describe_slice(const Key& key) {
   const auto whole = sizes_of(key.operand(0));
   const auto part = sizes_of(key.result(0));
   if (!whole || !part || whole->size() != part->size()) return std::nullopt;
-  std::optional<std::size_t> axis;
-  for (std::size_t d = 0; d < whole->size(); ++d) {
-    if ((*whole)[d] == (*part)[d]) continue;
-    if (axis) return std::nullopt;
-    axis = d;
+  const auto steps = steps_of_slice(key, whole->size());
+  if (!steps) return std::nullopt;
+  // What lies behind the last axis that is sliced is copied together, and what lies along it, too,
+  // if each comes after the other.
+  std::size_t at = whole->size();
+  while (at > 0 && (*steps)[at - 1] == 1 && (*whole)[at - 1] == (*part)[at - 1]) --at;
+  const bool all = at == 0;
+  at = all ? 0 : at - 1;
+  const double step = all ? 1 : std::abs((*steps)[at]);
+  const bool stepped = !all && (*steps)[at] != 1;
+  const double along = part->empty() ? 1 : (*part)[at];
+  const double behind = product_of(*whole, std::min(at + 1, whole->size()), whole->size());
+  const double before = product_of(*part, 0, at);
+  Form form(key, {"values3", "values4"});
+  form.types(1);
+  if (stepped && behind == 1) {
+    return form.word("each")
+        .steps(kStepsOfPick * before * along + kStepsOfSliced * before)
+        .loop("rows", before)
+        .loop("along", along)
+        .loop("step", step)
+        .done();
   }
-  const std::size_t at = axis.value_or(0);
-  const double step = std::floor((*whole)[at] / (*part)[at]);
-  const bool stepped = key.operand(4) != nullptr && step > 1;
-  const double before = product_of(*whole, 0, at);
-  const double behind = product_of(*whole, at + 1, whole->size());
-  const double blocks = before * (stepped ? (*part)[at] : 1);
-  Form form(key);
-  return form.types(1)
-      .steps((stepped && behind == 1 ? kStepsOfPick : kStepsOfBlock) * blocks)
-      .loop("before", before)
-      .loop("along", (*part)[at])
-      .loop("behind", behind)
-      .loop("of", (*whole)[at])
-      .loop("step", key.operand(4) == nullptr ? 1 : step)
+  const double runs = all ? 1 : before * (stepped ? along : 1);
+  const double apart = stepped ? step : part->empty() ? 1 : (*whole)[at] / along;
+  return form.steps(kStepsOfSliced * runs)
+      .loop("runs", runs)
+      .loop("long", behind * (stepped ? 1 : along))
+      .loop("apart", runs > 1 ? apart : 1)
       .done();
 }
 
@@ -173,34 +283,52 @@ std::optional<Description> describe_gather(const Key& key) {
 std::optional<Description> describe_resize(const Key& key) {
   const auto from = sizes_of(key.operand(0));
   const auto to = sizes_of(key.result(0));
-  if (!from || !to || from->size() != to->size() || from->size() < 2) return std::nullopt;
+  const auto bits_of = from ? bits(key.operand(0)->dtype) : std::nullopt;
+  if (!from || !to || !bits_of || from->size() != to->size() || from->size() < 2)
+    return std::nullopt;
   // Images behind each other, or [N, height, width, C].
-  std::size_t rows = from->size() - 2;
+  const std::size_t rank = from->size();
   const auto same_until = static_cast<std::size_t>(
       std::mismatch(from->begin(), from->end(), to->begin()).first - from->begin());
-  const bool channels_last =
-      same_until < rows && from->size() == 4 && same_until >= 1 && from->back() == to->back();
-  if (channels_last) {
-    rows = 1;
-  } else if (same_until < rows) {
-    return std::nullopt;
-  }
-  const bool nearest = key.attribute("mode") == nullptr || is_word(key, "mode", "nearest");
-  // Nearest places are copied in a loop of its own where they are twice as many (upsample.cc).
+  const bool last =
+      same_until + 2 < rank && rank == 4 && same_until >= 1 && from->back() == to->back();
+  const std::size_t rows = last ? 1 : rank - 2;
+  Resized resized;
+  resized.mode = key.attribute("mode") == nullptr || is_word(key, "mode", "nearest")
+                     ? Resized::Mode::Nearest
+                 : is_word(key, "mode", "cubic") ? Resized::Mode::Cubic
+                                                 : Resized::Mode::Linear;
+  const bool nearest = resized.mode == Resized::Mode::Nearest;
+  // Nearest places are copied in a loop of its own where they are twice as many, if each is one of
+  // the place before it (upsample.cc).
   Form form(key, nearest ? Names{"scales", "exclude_outside", "cubic_coeff_a"}
                          : Names{"scales", "exclude_outside", "coordinate_transformation_mode",
                                  "nearest_mode"});
   if (is_word(key, "coordinate_transformation_mode", "tf_crop_and_resize")) form.word("cropped");
-  if (channels_last) form.word("last");
-  const double height = (*from)[rows];
-  const double width = (*from)[rows + 1];
-  if (nearest && (*to)[rows] == 2 * height && (*to)[rows + 1] == 2 * width) form.word("twice");
+  if (last) form.word("last");
+  resized.volume = nearest ? rank > 4 : rank != 4 && rank != 2;
+  if (resized.volume) form.word("volume");
+  resized.twice = nearest && !last && rank == 4 && same_until >= rows &&
+                  is_word_or_missing(key, "coordinate_transformation_mode", "asymmetric") &&
+                  is_word_or_missing(key, "nearest_mode", "floor") &&
+                  (*to)[rows] == 2 * (*from)[rows] && (*to)[rows + 1] == 2 * (*from)[rows + 1];
+  if (resized.twice) form.word("twice");
+  resized.blocked = key.tag("block") != nullptr;
+  resized.filtered = integer(key, "antialias").value_or(0) != 0;
+  resized.bytes = *bits_of / 8;
+  resized.in = product_of(*from, 0, rank);
+  resized.out = product_of(*to, 0, rank);
+  resized.channels_last = last ? to->back() : 0;
+  // What a result takes is known by how many there are. Enlarged images are read from caches,
+  // whatever the factor; in shrunk ones each result has neighbours of its own.
+  const double shrunk = std::sqrt(resized.in / resized.out);
+  const bool by_factor = resized.filtered || resized.mode == Resized::Mode::Cubic;
   return form.types(1)
-      .loop("images", product_of(*from, 0, rows) * (channels_last ? from->back() : 1))
-      .loop("height", height)
-      .loop("width", width)
-      .loop("to", (*to)[rows])
-      .loop("to", (*to)[rows + 1])
+      .steps(steps_of_resize(resized, shrunk))
+      .loop("images", product_of(*to, 0, rows) * (last ? to->back() : 1))
+      .loop("height", (*to)[rows])
+      .loop("width", (*to)[rows + 1])
+      .loop("shrunk", by_factor ? shrunk : std::clamp(shrunk, 1.0, kOwnNeighbours))
       .done();
 }
 

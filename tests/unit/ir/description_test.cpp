@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <tuple>
 
 namespace oplat::ir {
 namespace {
@@ -193,7 +196,7 @@ TEST(Description, AResizeOfTheLastAxisButOneHasTheChannelsLast) {
   const auto last = described(
       "Resize/13{coordinate_transformation_mode=half_pixel,exclude_outside=0,mode=linear}"
       "(f32[1,32,16,128],-,f32c[4]=[1.0,2.0,3.0,1.0])->(f32[1,64,48,128])");
-  EXPECT_EQ(last->numbers, (Numbers{128, 32, 16, 64, 48}));
+  EXPECT_EQ(last->numbers, (Numbers{128, 64, 48, 1}));
   const auto nearest = [](const char* factor, const char* to) {
     return described(
                "Resize/13{coordinate_transformation_mode=asymmetric,exclude_outside=0,"
@@ -393,15 +396,87 @@ TEST(Description, WhatIsJoinedOfOneScaleIsCopied) {
   EXPECT_EQ(joined("0.5")->work.steps, 0.2 * 1176);
 }
 
-TEST(Description, ASliceIsLoopsAroundItsAxis) {
-  EXPECT_EQ(described("Slice/13{}(f32[1,14,28,192],i64c[1]=[1],i64c[1]=[9223372036854775807],"
-                      "i64c[1]=[2],i64c[1]=[2])->(f32[1,14,14,192])")
-                ->numbers,
-            (Numbers{14, 14, 192, 28, 2}));
+/// Of one axis of [1,14,28,192].
+Description sliced(std::string_view to, int start, std::string_view end, int axis,
+                   std::string_view step) {
+  const std::string said = step.empty() ? "" : fmt::format(",i64c[1]=[{}]", step);
+  return *described(
+      fmt::format("Slice/13{{}}(f32[1,14,28,192],i64c[1]=[{}],i64c[1]=[{}],i64c[1]=[{}]{})"
+                  "->(f32[{}])",
+                  start, end, axis, said, to));
+}
+
+TEST(Description, ASliceIsTheRunsThatItCopies) {
+  const Description stepped = sliced("1,14,14,192", 1, "9223372036854775807", 2, "2");
+  EXPECT_EQ(stepped.numbers, (Numbers{196, 192, 2}));
+  EXPECT_EQ(stepped.work.steps, 4 * 196);
+  // Half of an axis without a step is one run a row.
+  const Description half = sliced("1,14,14,192", 0, "14", 2, "1");
+  EXPECT_EQ(half.numbers, (Numbers{14, 14 * 192, 2}));
+  EXPECT_EQ(half.slice, stepped.slice);
+  EXPECT_EQ(half.work.steps, 4 * 14);
+  EXPECT_EQ(sliced("1,14,14,192", 0, "14", 2, "").numbers, half.numbers) << "no steps are said";
+  EXPECT_EQ(sliced("1,1,28,192", 3, "4", 1, "1").numbers, (Numbers{1, 28 * 192, 1}))
+      << "nothing lies between the runs of one";
+  // From the end: each run is copied by itself, though all are.
+  EXPECT_EQ(sliced("1,14,28,192", -1, "-9223372036854775807", 2, "-1").numbers,
+            (Numbers{14 * 28, 192, 1}));
   expect_alike(
       "Slice/13{}(f32[197,1,576],i64c[1]=[384],i64c[1]=[576],i64c[1]=[-1])->"
       "(f32[197,1,192])",
-      "Slice/13{}(f32[197,576],i64c[1]=[0],i64c[1]=[192],i64c[1]=[1])->(f32[197,192])");
+      "Slice/13{}(f32[197,576],i64c[1]=[0],i64c[1]=[192],i64c[1]=[1],i64c[1]=[1])->(f32[197,192])");
+}
+
+TEST(Description, ASliceOfTheLastAxisWithAStepTakesEachElement) {
+  const Description each = sliced("1,14,28,96", 0, "192", 3, "2");
+  EXPECT_EQ(each.numbers, (Numbers{14 * 28, 96, 2}));
+  EXPECT_DOUBLE_EQ(each.work.steps, 0.88 * 14 * 28 * 96 + 4 * 14 * 28);
+  const Description flipped = sliced("1,14,28,192", -1, "-9223372036854775807", -1, "-1");
+  EXPECT_EQ(flipped.numbers, (Numbers{14 * 28, 192, 1}));
+  EXPECT_EQ(flipped.slice, each.slice);
+  const Description half = sliced("1,14,28,96", 0, "96", 3, "1");
+  EXPECT_NE(half.slice, each.slice) << "half of a row is a run";
+  EXPECT_EQ(half.numbers, (Numbers{14 * 28, 96, 2}));
+}
+
+TEST(Description, ASliceOfSeveralAxesCopiesRunsOfTheLast) {
+  const auto corner = [](std::string_view steps) {
+    return *described(
+        fmt::format("Slice/13{{}}(f32[3,640,640],i64c[2]=[0,0],i64c[2]=[640,640],i64c[2]=[1,2],"
+                    "i64c[2]=[{}])->(f32[3,320,320])",
+                    steps));
+  };
+  EXPECT_EQ(corner("1,1").numbers, (Numbers{960, 320, 2}));
+  EXPECT_EQ(corner("2,1").numbers, (Numbers{960, 320, 2}));
+  EXPECT_EQ(corner("2,1").slice, corner("1,1").slice);
+  EXPECT_EQ(corner("1,2").slice, corner("2,2").slice);
+  EXPECT_NE(corner("1,2").slice, corner("1,1").slice);
+}
+
+TEST(Description, StepsOfASliceAreThoseThatARunSaw) {
+  const auto flip = [](std::string_view tag) {
+    return *described(
+        fmt::format("Slice/13{}{{}}(f32[64,500],i64[1],i64[1],i64c[1]=[1],i64[1])->"
+                    "(f32[64,500])",
+                    tag));
+  };
+  EXPECT_EQ(flip("@values4=-1").numbers, (Numbers{64, 500, 1}));
+  EXPECT_EQ(flip("@values4=-1").slice,
+            described("Slice/13{}(f32[64,500],i64c[1]=-1,i64c[1]=-9999,i64c[1]=1,i64c[1]=-1)->"
+                      "(f32[64,500])")
+                ->slice);
+  EXPECT_EQ(flip("").numbers, (Numbers{1, 64 * 500, 1})) << "not known: as it is measured";
+  // Keys that no runtime takes are described, too.
+  for (const char* text :
+       {"Slice/13{}(f32[64,500],i64[1],i64[1],i64c[1]=[9],i64c[1]=[2])->(f32[64,250])",
+        "Slice/13{}(f32[64,500],i64[1],i64[1],i64c[1]=[1],i64c[1]=[0])->(f32[64,250])",
+        "Slice/13{}(f32[64,500],i64[3],i64[3],-,i64c[3]=[1,2,3])->(f32[64,250])",
+        "Slice/13{}(f32[64,500],i64[1],i64[1],i64c[1]=[-9223372036854775807],"
+        "i64c[1]=[-9223372036854775807])->(f32[64,1])",
+        "Slice/13{}(f32[64,500],i64[1],i64[1],i64c[1]=[1],i64c[1]=[-9223372036854775808])->"
+        "(f32[64,1])",
+        "Slice/13{}(f32[],i64[0],i64[0])->(f32[])"})
+    EXPECT_TRUE(described(text)) << text;
 }
 
 TEST(Description, WhatIsRepeatedHasLoopsOfItsOwn) {
@@ -470,6 +545,45 @@ TEST(Description, ARecurrentLayerReadsItsWeightsAtEachStep) {
   EXPECT_EQ(steps("100,8,64", "f32", "1"), kOneDirection);
   EXPECT_EQ(steps("100,1,512", "f32", "2"), 2 * kOneDirection);
   EXPECT_EQ(steps("100,1,512", "f16", "1"), kOneDirection / 2);
+}
+
+/// A layer of four sequences of up to 100 steps.
+Description layer_of(std::string_view op, std::string_view tag, std::string_view lengths) {
+  const bool lstm = op == "LSTM";
+  return *described(fmt::format(
+      "{}/14{}{{activations=[{}],direction=forward,hidden_size=64,layout=0}}(f32[100,4,32],"
+      "f32c[1,{},32],f32c[1,{},64],-{})->(f32[100,1,4,64],-)",
+      op, tag, lstm ? "Sigmoid,Tanh,Tanh" : "Tanh", lstm ? 256 : 64, lstm ? 256 : 64, lengths));
+}
+
+TEST(Description, ARecurrentLayerEndsWithItsLongestSequence) {
+  const Description whole = layer_of("LSTM", "", "");
+  for (const auto& [tag, lengths, longest] :
+       {std::tuple("", ",i32c[4]=5", 5.0), std::tuple("", ",i32c[4]=[5,1,20,3]", 20.0),
+        std::tuple("", ",i32c[4]=[5,1,100,3]", 100.0), std::tuple("@values4=7", ",i32[4]", 7.0),
+        std::tuple("@values4=[[3,3],[9,1]]", ",i32[4]", 9.0), std::tuple("", ",i32[4]", 100.0),
+        std::tuple("", ",i32c[4]", 100.0), std::tuple("", ",i32c[4]=0", 1.0),
+        std::tuple("", ",i32c[4]=9223372036854775807", 100.0),
+        std::tuple("@values4=[[3],[9,1]]", ",i32[4]", 100.0)}) {
+    const Description layer = layer_of("LSTM", tag, lengths);
+    EXPECT_EQ(layer.numbers, (Numbers{1, longest, 4, 32, 64})) << tag << lengths;
+    EXPECT_EQ(layer.slice, whole.slice) << tag << lengths;
+    EXPECT_DOUBLE_EQ(layer.work.steps, whole.work.steps * longest / 100) << tag << lengths;
+  }
+  EXPECT_EQ(*layer_of("LSTM", "", ",i32c[4]=5").work.flops, *whole.work.flops / 20);
+}
+
+TEST(Description, APlainRecurrentLayerCallsItsFunctionForEachNumber) {
+  const auto steps = [](std::string_view lengths) {
+    return layer_of("RNN", "", lengths).work.steps;
+  };
+  constexpr double kWeights = 100.0 * 64 * 64 * 4 / 20;  // packed anew
+  EXPECT_EQ(steps(""), kWeights + 8 * 100 * 4 * 64);
+  // It multiplies all of the time axis, and calls no function behind a sequence.
+  EXPECT_EQ(steps(",i32c[4]=[10,20,30,40]"), kWeights + 4 * 64 * (100 + 7 * 25));
+  const Description short_ones = layer_of("RNN", "", ",i32c[4]=5");
+  EXPECT_EQ(short_ones.numbers, (Numbers{1, 100, 4, 32, 64}));
+  EXPECT_EQ(short_ones.work.flops, layer_of("RNN", "", "").work.flops);
 }
 
 TEST(Description, EachResultOfASplitIsMade) {
@@ -628,11 +742,72 @@ TEST(Description, AResizeIsSizesBeforeAndAfter) {
                       "half_pixel,mode=linear,scales=[1,1,2,2]}(f32[1,256,32,16])->"
                       "(f32[1,256,64,32])")
                 ->numbers,
-            (Numbers{256, 32, 16, 64, 32}));
+            (Numbers{256, 64, 32, 1}));
   EXPECT_TRUE(
       described("Resize/13{mode=linear}(f32[1,20,24,3],-,-,i64c[4]=[1,40,48,3])"
                 "->(f32[1,40,48,3])"))
       << "channels last: all of its numbers";
+}
+
+/// By an interpolation of f32.
+Description resized(std::string_view mode, std::string_view from, std::string_view to,
+                    std::string_view more = "") {
+  return *described(
+      fmt::format("Resize/18{{{}coordinate_transformation_mode=half_pixel,mode={}}}"
+                  "(f32[{}],-,-,i64c[4])->(f32[{}])",
+                  more, mode, from, to));
+}
+
+TEST(Description, AResizeTakesAsLongAsItHasResults) {
+  const Description grown = resized("linear", "1,32,40,40", "1,32,80,80");
+  EXPECT_EQ(grown.numbers, (Numbers{32, 80, 80, 1}));
+  EXPECT_EQ(grown.work.steps, 1.35 * 32 * 80 * 80);
+  EXPECT_EQ(resized("linear", "1,32,10,10", "1,32,80,80").numbers, grown.numbers);
+  const Description shrunk = resized("linear", "1,32,160,160", "1,32,80,80");
+  EXPECT_EQ(shrunk.numbers, (Numbers{32, 80, 80, 2}));
+  EXPECT_EQ(shrunk.slice, grown.slice);
+  EXPECT_EQ(shrunk.work.steps, grown.work.steps);
+  // Beyond that neighbours are as many, but none lies in a line of another.
+  const Description far = resized("linear", "1,32,640,640", "1,32,80,80");
+  EXPECT_EQ(far.numbers, shrunk.numbers);
+  EXPECT_DOUBLE_EQ(far.work.steps, (1.35 + 1.2) * 32 * 80 * 80);
+  EXPECT_EQ(resized("nearest", "1,32,160,160", "1,32,80,80").work.steps, 0.43 * 32 * 80 * 80);
+  EXPECT_EQ(resized("cubic", "1,32,20,20", "1,32,80,80").numbers, (Numbers{32, 80, 80, 0.25}));
+  EXPECT_EQ(resized("cubic", "1,32,320,320", "1,32,80,80").numbers, (Numbers{32, 80, 80, 4}));
+}
+
+// The loop of twice as many places is that of images behind each other.
+TEST(Description, ChannelsThatLieLastAreCopiedOneByOne) {
+  const auto twice = [](std::string_view where) {
+    return described(fmt::format("Resize/13{{coordinate_transformation_mode={},mode=nearest,"
+                                 "nearest_mode=floor}}(f32[1,32,20,20],-,-,i64c[4])->"
+                                 "(f32[1,32,40,40])",
+                                 where))
+        ->work.steps;
+  };
+  EXPECT_EQ(twice("asymmetric"), 0);
+  EXPECT_EQ(twice("half_pixel"), 0.43 * 32 * 40 * 40) << "places that are rounded";
+  EXPECT_EQ(resized("nearest", "1,20,20,32", "1,40,40,32").work.steps, 0.43 * 32 * 40 * 40);
+  EXPECT_EQ(resized("nearest", "1,20,20,32", "1,40,40,32").slice,
+            resized("nearest", "1,20,20,32", "1,60,60,32").slice);
+}
+
+TEST(Description, AnAntialiasedResizeReadsAllThatComesIn) {
+  const Description filtered = resized("linear", "1,32,160,160", "1,32,20,20", "antialias=1,");
+  EXPECT_NE(filtered.slice, resized("linear", "1,32,160,160", "1,32,20,20").slice);
+  EXPECT_EQ(filtered.numbers, (Numbers{32, 20, 20, 8}));
+  EXPECT_EQ(filtered.work.steps, 0.67 * 32 * 160 * 160 + 2.3 * 32 * 20 * 20);
+}
+
+TEST(Description, AResizeOfAVolumeHasLoopsOfItsOwn) {
+  const Description volume = resized("nearest", "1,8,10,20,20", "1,8,20,40,40");
+  EXPECT_EQ(volume.numbers, (Numbers{160, 40, 40, 1}));
+  EXPECT_EQ(volume.work.steps, 9.7 * 160 * 40 * 40);
+  EXPECT_NE(volume.slice, resized("nearest", "1,8,20,20", "1,8,40,40").slice);
+  EXPECT_EQ(resized("linear", "1,8,10,20,20", "1,8,20,40,40").work.steps, 3.1 * 160 * 40 * 40);
+  const Description signal = resized("linear", "1,32,200", "1,32,400");
+  EXPECT_EQ(signal.numbers, (Numbers{1, 32, 400, 1}));
+  EXPECT_EQ(signal.work.steps, 3.1 * 32 * 400);
 }
 
 TEST(Description, AWalkAcrossRowsHasAStride) {
