@@ -3,6 +3,8 @@
 /// optimiser makes of a graph.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -35,6 +37,8 @@ struct RuleSet {
   std::set<std::string> options;  ///< names that passes may ask for
   /// Operators of models whose plans were compared with the runtime's own; empty: not said.
   std::set<std::string> compared;
+  /// Newest operator sets that the runtime knows, by domain; one that is not listed may be any.
+  std::map<std::string, std::int64_t> opsets;
   std::vector<std::shared_ptr<const RulePass>> passes;
 };
 
@@ -66,8 +70,9 @@ Result<std::optional<std::string>> block_option(const RuleSet& rules, std::strin
                                                 std::string_view isa);
 
 /// The graph that is left: nodes are what the runtime executes, in its order. Code::Usage where the
-/// set is for graphs of another domain or does not know an option; Code::Input where the work would
-/// be without bounds.
+/// set is for graphs of another domain or does not know an option; Code::Refused where the graph is
+/// of an operator set that the runtime does not know; Code::Input where the work would be without
+/// bounds.
 Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules,
                        const RuleOptions& options = {});
 /// Its kernels: a plan without `model`, `batch` and `identity`. `source` of the plan is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Equal nodes once, and operators that are functions of others written out.
+/// Equal nodes once.
 #include <algorithm>
 #include <array>
 
@@ -69,25 +69,6 @@ bool share_equal_nodes(Net& net, const Machine&) {
       changed = true;
       break;
     }
-  }
-  return changed;
-}
-
-// Operators that the CPU provider has no kernel for become the nodes of their definition
-// (core/framework/graph_partitioner.cc).
-bool inline_functions(Net& net, const Machine&) {
-  bool changed = false;
-  for (const NodeId id : net.order()) {
-    if (!net.is(id, "HardSwish")) continue;
-    const TensorId x = net.input(id, 0);
-    const TensorId result = net.result(id);
-    const ir::Node* source = net.node(id).source;
-    const TensorId inner = net.add_tensor(net.tensor(x).dtype, net.tensor(x).dims);
-    net.remove(id);
-    constexpr double kSixth = 0.16666667163372040;
-    net.add("", "HardSigmoid", {x}, {inner}, source, {{"alpha", kSixth}, {"beta", 0.5}});
-    net.add("", "Mul", {x, inner}, {result}, source);
-    changed = true;
   }
   return changed;
 }

@@ -59,6 +59,7 @@ bool fuse_hard_swish(Net& net, NodeId conv) {
     if (net.is(reader, "Mul")) mul = reader;
   }
   if (sigmoid == kNoNode || mul == kNoNode || net.only_reader(sigmoid) != mul) return false;
+  if (net.makes_output(mul)) return false;
   constexpr double kSlack = 1e-6;
   if (std::abs(net.attribute_real(sigmoid, "alpha", 0.2) - 1.0 / 6) > kSlack ||
       std::abs(net.attribute_real(sigmoid, "beta", 0.5) - 0.5) > kSlack)

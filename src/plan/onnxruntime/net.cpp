@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/text_numbers.hpp"
 #include "ir/catalogue.hpp"
+#include "plan/onnxruntime/functions.hpp"
 #include "plan/onnxruntime/walk.hpp"
 
 namespace oplat::plan::ort {
@@ -137,6 +138,7 @@ Result<Net> Net::from(const ir::Graph& graph) {
     node.outputs = source.outputs;
     const NodeId id = net.size() - 1;
     net.attach(id);
+    OPLAT_CHECK(check_kernel(net, id));
     OPLAT_CHECK(net.infer(id));
     OPLAT_CHECK(check_type(net, id));
     net.fold(id);

@@ -27,7 +27,7 @@ namespace {
 constexpr std::array kPasses = {
     NamedPass{"rewrite-nodes", rewrite_nodes},
     NamedPass{"share-equal-nodes", share_equal_nodes},
-    NamedPass{"inline-functions", inline_functions, "HardSwish"},
+    NamedPass{"inline-functions", inline_functions},
     NamedPass{"matmul-add", fuse_matmul_add, "MatMul"},
     NamedPass{"every-matmul-add", fuse_every_matmul_add, "MatMul"},
     NamedPass{"reshapes", fuse_reshapes, "Reshape"},
@@ -54,7 +54,7 @@ constexpr std::array kPasses = {
     NamedPass{"copy-dequantisations", copy_dequantisations, "DequantizeLinear"},
     NamedPass{"propagate-quantisation", propagate_quantisation, "QuantizeLinear",
               "DequantizeLinear"},
-    NamedPass{"quantise-biases", quantise_biases, "DequantizeLinear"},
+    NamedPass{"weights-and-biases", quantise_weights_and_biases, "DequantizeLinear"},
     NamedPass{"clips-of-quantisation", drop_clips_of_quantisation, "QuantizeLinear"},
     NamedPass{"unsigned-activations", make_activations_unsigned, "QuantizeLinear"},
     NamedPass{"quantised", fuse_quantised, "DequantizeLinear"},

@@ -25,6 +25,7 @@ using Pass = bool (*)(Net&, const Machine&);
 bool rewrite_nodes(Net& net, const Machine& machine);  ///< rule_based_graph_transformer.cc
 // common.cpp
 bool share_equal_nodes(Net& net, const Machine& machine);
+// functions.cpp
 bool inline_functions(Net& net, const Machine& machine);
 // matmul.cpp
 bool fuse_matmul_add(Net& net, const Machine& machine);
@@ -57,7 +58,7 @@ bool move_channels_last(Net& net, const Machine& machine);
 // quantised.cpp
 bool copy_dequantisations(Net& net, const Machine& machine);
 bool propagate_quantisation(Net& net, const Machine& machine);
-bool quantise_biases(Net& net, const Machine& machine);
+bool quantise_weights_and_biases(Net& net, const Machine& machine);
 bool drop_clips_of_quantisation(Net& net, const Machine& machine);
 bool make_activations_unsigned(Net& net, const Machine& machine);
 bool fuse_quantised(Net& net, const Machine& machine);

@@ -142,26 +142,80 @@ bool propagate_quantisation(Net& net, const Machine&) {
   return changed;
 }
 
-// weight_bias_quantization.cc: a bias of floats becomes one of 32 bits
-bool quantise_biases(Net& net, const Machine&) {
+namespace {
+
+/// The only node that reads a result, however often; else kNoNode.
+NodeId only_node_after(const Net& net, TensorId id) {
+  const Ids& readers = net.tensor(id).readers;
+  const bool one = !readers.empty() && std::all_of(readers.begin(), readers.end(),
+                                                   [&](NodeId at) { return at == readers[0]; });
+  return one ? readers[0] : kNoNode;
+}
+
+/// Whether nothing but activations is between the node and a quantisation.
+bool leads_to_quantisation(const Net& net, NodeId id) {
+  NodeId at = id;
+  do {
+    if (net.node(at).outputs.size() != 1) return false;
+    at = only_node_after(net, net.result(at));
+  } while (net.is_any(at, {"Relu", "Clip"}));
+  return at != kNoNode && is_quantise(net, at);
+}
+
+/// Whether scales of the weight are one, or one for each number of a bias of `size`.
+bool are_scales_of_bias(const Net& net, NodeId id, NodeId dequantise, std::int64_t size) {
+  const TensorId scale = net.input(dequantise, 1);
+  if (!net.is_constant(scale)) return false;
+  if (has_scalars(net, dequantise)) return true;
+  const Dims& dims = net.tensor(scale).dims;
+  if (dims.size() != 1 || dims[0] != size || net.attribute_int(dequantise, "block_size", 0) != 0)
+    return false;
+  std::int64_t axis = net.attribute_int(dequantise, "axis", 1);
+  if (axis < 0) axis += net.tensor(net.result(dequantise)).dims.size();
+  const bool results_last = net.is(id, "ConvTranspose") ||
+                            (net.is(id, "Gemm") && net.attribute_int(id, "transB", 0) == 0);
+  return axis == (results_last ? 1 : 0);
+}
+
+}  // namespace
+
+// weight_bias_quantization.cc: between a dequantisation and a quantisation, weights of floats
+// become some of eight bits with one scale, and biases some of 32 bits
+bool quantise_weights_and_biases(Net& net, const Machine&) {
   bool changed = false;
   for (const NodeId id : net.order()) {
     if (!net.is_any(id, {"Conv", "ConvTranspose", "Gemm"})) continue;
     const NodeId x = net.before(id, 0), w = net.before(id, 1);
-    const TensorId bias = net.input(id, 2);
-    if (!is_dequantise(net, x) || !has_scalars(net, x) || !is_dequantise(net, w) ||
-        !has_scalars(net, w) || !net.is_constant(bias) || net.tensor(bias).dims.size() != 1 ||
-        net.tensor(bias).dtype != ir::Dtype::F32)
+    const TensorId weight = net.input(id, 1), bias = net.input(id, 2);
+    if (!is_dequantise(net, x) || !has_scalars(net, x) || !leads_to_quantisation(net, id)) continue;
+    const bool quantised = is_dequantise(net, w);
+    if (!quantised && (!net.is_constant(weight) || net.tensor(weight).dtype != ir::Dtype::F32))
       continue;
-    NodeId next = net.only_reader(id);
-    while (net.is_any(next, {"Relu", "Clip"})) next = net.only_reader(next);
-    if (!is_quantise(net, next)) continue;
-    const Tensor was = net.tensor(bias);
-    const TensorId small = net.add_constant(ir::Dtype::I32, was.dims);
-    const TensorId scale = net.add_constant(ir::Dtype::F32, net.tensor(net.input(x, 1)).dims);
-    const TensorId back = net.add_tensor(was.dtype, was.dims);
-    net.add("", "DequantizeLinear", {small, scale}, {back}, nullptr);
-    net.set_input(id, 2, back);
+    const Tensor of_bias = net.tensor(bias);
+    if (bias != kNone &&
+        (!net.is_constant(bias) || of_bias.dims.size() != 1 || of_bias.dtype != ir::Dtype::F32))
+      continue;
+    if (quantised && (bias == kNone || !are_scales_of_bias(net, id, w, of_bias.dims[0]))) continue;
+    TensorId scale = quantised ? net.input(w, 1) : kNone;
+    if (!quantised) {
+      const Tensor was = net.tensor(weight);
+      const TensorId small = net.add_constant(ir::Dtype::I8, was.dims);
+      scale = net.add_constant(ir::Dtype::F32, Dims());
+      const TensorId zero = net.add_constant(ir::Dtype::I8, Dims());  // the weights decide it
+      const TensorId back = net.add_tensor(was.dtype, was.dims);
+      net.add("", "DequantizeLinear", {small, scale, zero}, {back}, nullptr);
+      net.set_input(id, 1, back);
+    }
+    if (bias != kNone) {
+      const Dims of_x = net.tensor(net.input(x, 1)).dims, of_w = net.tensor(scale).dims;
+      const TensorId small = net.add_constant(ir::Dtype::I32, of_bias.dims);
+      const TensorId product = net.add_constant(ir::Dtype::F32, of_w.size() > 0 ? of_w : of_x);
+      const TensorId back = net.add_tensor(of_bias.dtype, of_bias.dims);
+      std::vector<ir::NamedValue> attributes;
+      if (of_w.elements() != 1) attributes.emplace_back("axis", ir::Value(std::int64_t{0}));
+      net.add("", "DequantizeLinear", {small, product}, {back}, nullptr, std::move(attributes));
+      net.set_input(id, 2, back);
+    }
     changed = true;
   }
   return changed;

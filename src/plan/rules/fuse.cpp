@@ -55,6 +55,20 @@ Status check_domain(const ir::Graph& graph, const RuleSet& rules) {
   return {};
 }
 
+Status check_opsets(const ir::Graph& graph, const RuleSet& rules) {
+  for (const auto& [domain, version] : graph.opsets) {
+    const auto newest = rules.opsets.find(domain);
+    if (newest == rules.opsets.end() || version <= newest->second) continue;
+    return fail(
+        Code::Refused,
+        "the model is of operator set {}{}{}, but {} {} knows {} at the newest, and refuses "
+        "it; export it in that one or an earlier one",
+        version, domain.empty() ? "" : " of ", base::printable(domain), rules.runtime,
+        rules.version, newest->second);
+  }
+  return {};
+}
+
 Status check_options(const RuleSet& rules, const RuleOptions& options) {
   for (const std::string& option : options) {
     if (rules.options.contains(option)) continue;
@@ -71,6 +85,7 @@ Status check_options(const RuleSet& rules, const RuleOptions& options) {
 Status check(const ir::Graph& graph, const RuleSet& rules, const RuleOptions& options) {
   OPLAT_CHECK(check_options(rules, options));
   OPLAT_CHECK(check_domain(graph, rules));
+  OPLAT_CHECK(check_opsets(graph, rules));
   if (graph.nodes.size() <= kMaxNodes) return {};
   return fail(Code::Input, "a graph of {} nodes; rules take at most {}", graph.nodes.size(),
               kMaxNodes);

@@ -14,6 +14,7 @@ using base::Fields;
 using base::Yaml;
 
 constexpr std::string_view kOnnxFormat = "onnx";
+constexpr std::string_view kOnnxDomain = "ai.onnx";  // the domain without a name
 constexpr std::string_view kFormat = "oplat.rules/1";
 constexpr std::size_t kMaxPasses = 200;
 constexpr std::size_t kMaxRules = 2000;
@@ -25,7 +26,7 @@ class Reader {
   Result<std::vector<RuleSet>> run(const Yaml& root, const std::string& hash) {
     OPLAT_TRY(top, Fields::of(file_, root, "a rule file",
                               {"format", "name", "runtime", "versions", "reads", "makes", "order",
-                               "options", "compared", "passes"}));
+                               "options", "opsets", "compared", "passes"}));
     OPLAT_TRY(format, top.need("format"));
     if (format->text() == nullptr || *format->text() != kFormat)
       return fail(Code::Input, "{}:{}: 'format' is {}; expected {}", file_, format->line,
@@ -68,6 +69,21 @@ class Reader {
     return {};
   }
 
+  Status read_opsets(const Fields& top, std::map<std::string, std::int64_t>& into) const {
+    const Yaml* opsets = top.find("opsets");
+    if (opsets == nullptr) return {};
+    if (opsets->map() == nullptr)
+      return fail(Code::Input, "{}:{}: 'opsets' is {}; expected a map from domains to versions",
+                  file_, opsets->line, opsets->described());
+    constexpr std::int64_t kMaxOpset = 1'000'000;
+    for (const base::YamlEntry& one : *opsets->map()) {
+      OPLAT_TRY(version,
+                base::number_of(file_, one.value, "a version of 'opsets'", {1, kMaxOpset}));
+      into.emplace(one.name == kOnnxDomain ? std::string() : one.name, version);
+    }
+    return {};
+  }
+
   Status read_head(const Fields& top) {
     RuleSet head;
     OPLAT_TRY(name, text(top, "name"));
@@ -86,6 +102,7 @@ class Reader {
     }
     OPLAT_CHECK(read_words(top, "options", "an option", head.options));
     OPLAT_CHECK(read_words(top, "compared", "an operator", head.compared));
+    OPLAT_CHECK(read_opsets(top, head.opsets));
     OPLAT_TRY(versions, top.need("versions"));
     constexpr std::size_t kMaxVersions = 64;
     if (versions->list() == nullptr || versions->list()->empty() ||

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "compat/registry.hpp"
 #include "plan/rules.hpp"
@@ -651,6 +653,21 @@ Words rule_file_errors(const std::string& passes) {
   return read ? Words() : Words{read.error().message};
 }
 
+TEST(OnnxRuntimeRules, AFileNamesTheNewestOperatorSets) {
+  const auto error = [](const std::string& opsets) {
+    const auto read = read_rules(base::Source::from_bytes(
+        "mine.yaml",
+        "format: oplat.rules/1\nname: mine\nruntime: onnxruntime\nversions: [\"1\"]\n"
+        "reads: onnx\nmakes: onnx\nopsets: " +
+            opsets + "\npasses: [{name: one, native: [gelu]}]\n"));
+    return read ? std::string() : read.error().message;
+  };
+  EXPECT_EQ(error("{ai.onnx: 17, of.mine: 2}"), "");
+  EXPECT_THAT(error("[17]"), HasSubstr("mine.yaml:7: 'opsets' is a list; expected a map from "));
+  EXPECT_THAT(error("{ai.onnx: new}"), HasSubstr("a version of 'opsets'"));
+  EXPECT_THAT(error("{ai.onnx: 0}"), HasSubstr("a version of 'opsets'"));
+}
+
 TEST(OnnxRuntimeRules, AFileOfOnesOwnChoosesThePasses) {
   EXPECT_THAT(rule_file_errors("- {name: one, native: [gelu, reshapes], rounds: 3}\n"),
               ElementsAre());
@@ -677,12 +694,176 @@ TEST(OnnxRuntimeRules, OperatorsThatWereNeverComparedAreNamed) {
   Model model;
   model.feed("x", {2, 8});
   model.node("Relu", {"x"}, {"y"});
-  model.node("Mish", {"y"}, {"z"});
+  model.node("Selu", {"y"}, {"z"});
   model.output("z");
-  EXPECT_THAT(not_compared(model.graph, rules()), ElementsAre("Mish"));
+  EXPECT_THAT(not_compared(model.graph, rules()), ElementsAre("Selu"));
   // Networks in 8 bits were compared, too.
   for (const char* op : {"QuantizeLinear", "DequantizeLinear"})
     EXPECT_TRUE(rules().compared.contains(op)) << op;
+}
+
+/// One node over x of 1x8x4x4 in this operator set, and an Exp behind it.
+Model model_of(const std::string& op, std::int64_t opset, ir::Dtype dtype = ir::Dtype::F32) {
+  Model model;
+  model.graph.opsets[""] = opset;
+  model.sized("x", {1, 8, 4, 4}, dtype);
+  model.input("x");
+  model.node(op, {"x"}, {"y"}, "it");
+  model.node("Exp", {"y"}, {"z"});
+  model.output("z");
+  return model;
+}
+
+TEST(OnnxRuntimeRules, OperatorsWithoutAKernelBecomeTheNodesOfTheirDefinition) {
+  EXPECT_EQ(ops(model_of("Mish", 18)), "Softplus Tanh Mul Exp");
+  EXPECT_EQ(ops(model_of("HardSwish", 14)), "HardSigmoid Mul Exp");
+  Model swish = model_of("Swish", 24);
+  EXPECT_EQ(ops(swish), "Cast Mul Sigmoid Mul Exp");
+  EXPECT_EQ(key(swish, 0), "Cast/24{round_mode=up,saturate=1,to=1}(f32c[])->(f32[])");
+  EXPECT_EQ(key(swish, 1), "Mul/14{}(f32[],f32[1,8,4,4])->(f32[1,8,4,4])");
+}
+
+TEST(OnnxRuntimeRules, AGroupNormalisationBecomesTheNodesOfItsVersion) {
+  const auto normalised = [](std::int64_t opset, std::int64_t groups) {
+    Model model = model_of("GroupNormalization", opset);
+    for (const char* name : {"scale", "bias"}) model.constant(name, {opset < 21 ? groups : 8});
+    auto& node = model.graph.nodes.front();
+    node.inputs = {model.id("x"), model.id("scale"), model.id("bias")};
+    node.attributes = {{"num_groups", groups}};
+    return model;
+  };
+  // As ONNX Runtime 1.31.1 executes such a model.
+  EXPECT_EQ(ops(normalised(18, 2)),
+            "Shape Cast Reshape Cast Shape Div Shape Shape Concat Reshape Reshape Mul ReduceMean "
+            "ReduceMean Mul Sub Add Sqrt Sub Div Cast Reshape Mul Add Reshape Exp");
+  EXPECT_EQ(ops(normalised(21, 2)),
+            "Cast Reshape Cast Shape Cast Shape Div Shape Shape Concat Reshape Reshape Mul "
+            "ReduceMean ReduceMean Mul Sub Add Sqrt Sub Div Reshape Reshape Cast Cast Reshape Mul "
+            "Add Reshape Exp");
+  EXPECT_THAT(key(normalised(18, 2), 9), HasSubstr("(f32[1,8,4,4],i64[5])->(f32[1,2,4,4,4])"));
+  EXPECT_THAT(key(normalised(18, 2), 12), HasSubstr("(f32[1,2,64],i64c[1]=[2])->(f32[1,2,1])"));
+  EXPECT_THAT(ops(normalised(18, 3)),
+              HasSubstr("the node 'it' (GroupNormalization of f32): the runtime lacks a kernel"))
+      << "8 channels are not in 3 groups";
+}
+
+TEST(OnnxRuntimeRules, OtherOperatorsWithoutAKernelAreRefused) {
+  for (const auto& [op, opset] :
+       {std::pair("CastLike", 19), std::pair("Bernoulli", 15), std::pair("CenterCropPad", 18)})
+    EXPECT_THAT(ops(model_of(op, opset)),
+                HasSubstr("the runtime lacks a kernel for it and runs the nodes of its definition, "
+                          "which the rules do not write out; use --plan runtime"))
+        << op;
+  // Types that the kernel is not for.
+  EXPECT_THAT(ops(model_of("Softplus", 17, ir::Dtype::F64)), HasSubstr("(Softplus of f64)"));
+  EXPECT_THAT(ops(model_of("Mish", 18, ir::Dtype::F64)), HasSubstr("(Mish of f64)"));
+  EXPECT_EQ(ops(model_of("Softmax", 17, ir::Dtype::F64)), "Softmax Exp");
+  EXPECT_EQ(ops(model_of("LeakyRelu", 15, ir::Dtype::F64)), "LeakyRelu Exp")
+      << "is a function from 16 on";
+}
+
+TEST(OnnxRuntimeRules, OperatorSetsThatTheRuntimeDoesNotKnowAreRefused) {
+  EXPECT_EQ(ops(model_of("Relu", 26)), "Relu Exp");
+  EXPECT_EQ(ops(model_of("Relu", 27)),
+            "the model is of operator set 27, but onnxruntime 1.31.1 knows 26 at the newest, and "
+            "refuses it; export it in that one or an earlier one");
+  Model classes = model_of("Relu", 17);
+  classes.graph.opsets["ai.onnx.ml"] = 6;
+  EXPECT_THAT(ops(classes), HasSubstr("operator set 6 of ai.onnx.ml, but onnxruntime 1.31.1 knows "
+                                      "5 at the newest"));
+  classes.graph.opsets["ai.onnx.ml"] = 5;
+  classes.graph.opsets["of.mine"] = 99;
+  EXPECT_EQ(ops(classes), "Relu Exp");
+}
+
+TEST(OnnxRuntimeRules, VersionsOfOperatorsFromBeforeTheRuntimesKernelsAreRefused) {
+  EXPECT_EQ(ops(model_of("Relu", 6)), "Relu Exp");
+  EXPECT_THAT(ops(model_of("Relu", 5)),
+              HasSubstr("the node 'it' (Relu): the runtime has no kernel of it in operator set 5, "
+                        "only from 6 on"));
+  Model sum = model_of("Add", 6);
+  sum.graph.nodes.front().inputs = {sum.id("x"), sum.id("x")};
+  EXPECT_THAT(ops(sum), HasSubstr("(Add): the runtime has no kernel of it in operator set 6"));
+}
+
+TEST(OnnxRuntimeRules, AHardSwishThatIsTheModelsResultStaysBehindItsConvolution) {
+  const auto model = [](bool last) {
+    Model made;
+    made.feed("x", {1, 16, 8, 8});
+    made.conv("x", "c", {16, 16, 1, 1});
+    made.node("HardSwish", {"c"}, {"h"});
+    if (!last) made.node("Exp", {"h"}, {"y"});
+    made.output(last ? "h" : "y");
+    return ops(made);
+  };
+  EXPECT_EQ(model(false), "nchwc:ReorderInput nchwc:Conv nchwc:ReorderOutput Exp");
+  EXPECT_THAT(model(true), HasSubstr("HardSigmoid Mul"));
+}
+
+/// `op` with these constants behind x, between a dequantisation and a quantisation.
+struct QuantisedModel : Model {
+  QuantisedModel(const std::string& op, const testing::Dims& x, const testing::Dims& weight,
+                 std::int64_t bias) {
+    feed("x", x);
+    number("scale", 0.5);
+    constant("zero", {}, ir::Dtype::U8).small_value = ir::Value(ir::List{ir::Value(3)});
+    pair("x", "a");
+    if (!weight.empty()) constant("w", weight);
+    if (bias > 0) constant("b", {bias});
+    node(op, bias > 0 ? Words{"a", "w", "b"} : Words{"a", "w"}, {"r"}, "it");
+    pair("r", "y");
+    output("y");
+  }
+  void pair(const std::string& from, const std::string& to) {
+    node("QuantizeLinear", {from, "scale", "zero"}, {to + ".q"}, "q " + to);
+    node("DequantizeLinear", {to + ".q", "scale", "zero"}, {to}, "dq " + to);
+  }
+  /// Weights of eight bits with a scale for each place of an axis.
+  void quantised_weight(const testing::Dims& dims, std::int64_t axis) {
+    constant("w.q", dims, ir::Dtype::I8);
+    constant("w.s", {dims[static_cast<std::size_t>(axis)]});
+    constant("w.z", {dims[static_cast<std::size_t>(axis)]}, ir::Dtype::I8);
+    node("DequantizeLinear", {"w.q", "w.s", "w.z"}, {"w"}, "dq w").attributes = {{"axis", axis}};
+    std::rotate(graph.nodes.begin(), graph.nodes.end() - 1, graph.nodes.end());
+  }
+};
+
+TEST(OnnxRuntimeRules, WeightsOfFloatsBetweenEightBitsAreQuantised) {
+  const QuantisedModel turned("ConvTranspose", {1, 8, 4, 4}, {8, 4, 2, 2}, 0);
+  EXPECT_EQ(ops(turned),
+            "QuantizeLinear DequantizeLinear DequantizeLinear ConvTranspose QuantizeLinear "
+            "DequantizeLinear");
+  EXPECT_EQ(key(turned, 2),
+            "DequantizeLinear/13{axis=1}(i8c[8,4,2,2],f32c[],i8c[])->(f32[8,4,2,2])");
+  EXPECT_THAT(key(turned, 3), HasSubstr("(f32[1,8,4,4],f32[8,4,2,2])->(f32[1,4,5,5])"));
+  EXPECT_THAT(ops(QuantisedModel("ConvTranspose", {1, 8, 4, 4}, {8, 4, 2, 2}, 4)),
+              HasSubstr("DequantizeLinear DequantizeLinear DequantizeLinear ConvTranspose"));
+  EXPECT_THAT(ops(QuantisedModel("Conv", {1, 8, 4, 4}, {4, 8, 1, 1}, 4)), HasSubstr("QLinearConv"));
+  EXPECT_THAT(ops(QuantisedModel("Gemm", {2, 8}, {8, 4}, 4)), HasSubstr("QGemm"));
+  EXPECT_EQ(ops(QuantisedModel("MatMul", {2, 8}, {8, 4}, 0)),
+            "QuantizeLinear DequantizeLinear MatMul QuantizeLinear DequantizeLinear");
+}
+
+TEST(OnnxRuntimeRules, BiasesFollowWeightsWithAScaleForEachResult) {
+  const auto model = [](const std::string& op, const testing::Dims& x, const testing::Dims& weight,
+                        std::int64_t axis) {
+    QuantisedModel made(op, x, {}, weight[static_cast<std::size_t>(axis)]);
+    made.quantised_weight(weight, axis);
+    return ops(made);
+  };
+  EXPECT_THAT(model("Conv", {1, 8, 4, 4}, {4, 8, 1, 1}, 0), HasSubstr("QLinearConv"));
+  EXPECT_THAT(model("Gemm", {2, 8}, {8, 4}, 1), HasSubstr("QGemm"));
+  const auto dequantisations = [](const std::string& words) {
+    std::size_t count = 0;
+    for (std::size_t at = words.find("DequantizeLinear"); at != std::string::npos;
+         at = words.find("DequantizeLinear", at + 1))
+      ++count;
+    return count;
+  };
+  // Of the operand, the weight, the result and, of the right axis, the bias.
+  EXPECT_EQ(dequantisations(model("ConvTranspose", {1, 4, 4, 4}, {4, 4, 2, 2}, 1)), 4U);
+  EXPECT_EQ(dequantisations(model("ConvTranspose", {1, 4, 4, 4}, {4, 4, 2, 2}, 0)), 3U);
+  EXPECT_EQ(dequantisations(model("Gemm", {2, 4}, {4, 4}, 0)), 3U);
 }
 
 }  // namespace
