@@ -20,11 +20,9 @@ namespace {
 constexpr std::string_view kRules = "rules";
 constexpr std::string_view kRulesNamed = "rules:";
 
-/// The installed runtime's plan. `selection` decides the setting; what differs on this machine is a
-/// warning.
-Result<table::Plan> ask_runtime(const predict::Selection& selection, const std::string& model,
-                                const ModelInputs& inputs, const std::string& program,
-                                Events& events) {
+/// The installed runtime of the selection's setting; what differs on this machine is a warning.
+Result<Session> start_runtime(const predict::Selection& selection, const std::string& program,
+                              Events& events) {
   RuntimeRequest request;
   request.runtime = selection.setting.runtime;
   if (!program.empty()) request.worker_command = {program, "worker", request.runtime};
@@ -40,7 +38,7 @@ Result<table::Plan> ask_runtime(const predict::Selection& selection, const std::
                     "that of {}; profile the model on that device to get its own plan",
                     session.device.name, selection.device.name));
   }
-  return plan_with(session, model, inputs, selection.setting);
+  return std::move(session);
 }
 
 /// The format of the table's newest plan that answers this question as an earlier oplat put it: its
@@ -116,13 +114,19 @@ Result<table::Plan> plan_for(const table::Table& table, predict::Selection& sele
       !rule_sets_for(selection.setting.runtime).empty()) {
     return rule_plan(table, selection, model, {source.rules, inputs.shapes, rows}, events);
   }
-  auto plan = ask_runtime(selection, model, inputs, source.program, events);
-  if (!plan && plan.error().code == Code::Runtime) {
-    const bool ruled = !rule_sets_for(selection.setting.runtime).empty();
+  const auto not_made = [&](const Error& error, std::string_view instead) {
+    if (error.code != Code::Runtime) return fail(error);
     return fail(Code::Runtime, "{}: the table {}, and the runtime could not make one: {}{}", model,
-                lack, plan.error().message,
-                ruled ? "; --plan rules derives one without the runtime" : "");
+                lack, error.message, instead);
+  };
+  auto session = start_runtime(selection, source.program, events);
+  if (!session) {
+    const bool ruled = !rule_sets_for(selection.setting.runtime).empty();
+    return not_made(session.error(), ruled ? "; --plan rules derives one without the runtime" : "");
   }
+  // A model that the runtime refuses has no plan, whoever derives it.
+  auto plan = plan_with(*session, model, inputs, selection.setting);
+  if (!plan) return not_made(plan.error(), "");
   return plan;
 }
 
