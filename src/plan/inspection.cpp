@@ -30,12 +30,22 @@ void add_parameters(const ir::Graph& graph, ir::TensorId id,
                     std::unordered_set<ir::TensorId>& counted, ParameterSum& sum) {
   if (id == ir::kNoTensor || !counted.insert(id).second) return;
   const ir::TensorInfo& tensor = graph.tensors[static_cast<std::size_t>(id)];
-  if ((!tensor.constant && !tensor.overridable) || !tensor.dtype) return;
+  if ((!tensor.constant && !tensor.overridable) || tensor.outer || !tensor.dtype) return;
   if (!is_parameter(*tensor.dtype)) return;
   const auto elements = tensor.shape.elements();
   if (!elements) return;
   sum.count += static_cast<double>(*elements);
   sum.bytes += bytes_of(tensor).value_or(0);
+}
+
+/// The same for all nodes and what is in their bodies. Tensors of an enclosing graph count there.
+void add_parameters(const ir::Graph& graph, ParameterSum& sum) {
+  std::unordered_set<ir::TensorId> counted;
+  for (const ir::Node& node : graph.nodes) {
+    for (const ir::TensorId id : node.inputs) add_parameters(graph, id, counted, sum);
+    for (const ir::TensorId id : node.captured) add_parameters(graph, id, counted, sum);
+    for (const auto& [name, body] : node.bodies) add_parameters(*body, sum);
+  }
 }
 
 bool is_known(const ir::TensorInfo& tensor) { return bytes_of(tensor).has_value(); }
@@ -146,9 +156,7 @@ void take_sizes(std::span<const PlanKernel> kernels, ir::Graph& graph) {
 
 ParameterSum parameters_of(const ir::Graph& graph) {
   ParameterSum sum;
-  std::unordered_set<ir::TensorId> counted;
-  for (const ir::Node& node : graph.nodes)
-    for (const ir::TensorId id : node.inputs) add_parameters(graph, id, counted, sum);
+  add_parameters(graph, sum);
   return sum;
 }
 

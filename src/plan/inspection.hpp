@@ -34,6 +34,7 @@ struct ParameterSum {
   double count = 0;
   double bytes = 0;
 };
+/// Those of bodies as well, whether they run or not.
 ParameterSum parameters_of(const ir::Graph& graph);
 /// Of the constants that one node reads.
 ParameterSum parameters_of(const ir::Graph& graph, const ir::Node& node);

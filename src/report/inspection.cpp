@@ -99,7 +99,7 @@ void print_document(const InspectionReport& report, std::ostream& out) {
                            : fmt::format(" (at {})", base::printable(report.peak_node)),
                        base::bytes_text(*report.peak_activation_bytes + total.parameter_bytes));
   } else {
-    out << "\npeak memory: unknown, since the sizes of some results are\n";
+    out << "\npeak memory: unknown, since some results have no known size\n";
   }
   if (total.uncounted > 0)
     out << fmt::format("FLOPs leave out {} of {} calls, whose operators have no formula (+)\n",

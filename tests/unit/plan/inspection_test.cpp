@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -91,6 +92,23 @@ TEST(Parameters, EqualConstantsOfSeveralLayersAllCount) {
     add_node(graph, "add", "Add", {x, bias}, {add_tensor(graph, "y", {1, 512})});
   }
   EXPECT_DOUBLE_EQ(parameters_of(graph).count, 25'600);
+}
+
+TEST(Parameters, ThoseOfBodiesCountAndWhatTheyCaptureCountsOnce) {
+  ir::Graph body;
+  const auto own = add_tensor(body, "own", {30}, true);
+  const auto outer = add_tensor(body, "w", {1000, 10}, true);
+  body.tensors[static_cast<std::size_t>(outer)].outer = true;
+  add_node(body, "inside", "Add", {own, outer}, {add_tensor(body, "sum", {30})});
+  ir::Graph graph = small_net();
+  ir::Node& node = graph.nodes.back();
+  node.bodies = {{"then_branch", std::make_shared<const ir::Graph>(body)},
+                 {"else_branch", std::make_shared<const ir::Graph>(body)}};
+  node.captured = {1};
+  EXPECT_DOUBLE_EQ(parameters_of(graph).count, 10'000 + 2 * 30);
+  graph.nodes[2].inputs.pop_back();  // "w" is read by the bodies alone
+  node.inputs.pop_back();
+  EXPECT_DOUBLE_EQ(parameters_of(graph).count, 10'000 + 2 * 30);
 }
 
 TEST(KernelsOfFile, HaveTheNamesAndSizesOfTheFile) {

@@ -410,7 +410,8 @@ TEST(InspectionDocument, CountsAndSaysWhatIsUnknown) {
   EXPECT_THAT(text, HasSubstr("\n  stem/0  "));
   EXPECT_THAT(text, HasSubstr("\n(no module) "));
   report.peak_activation_bytes.reset();
-  EXPECT_THAT(rendered("text", report), HasSubstr("peak memory: unknown"));
+  EXPECT_THAT(rendered("text", report),
+              HasSubstr("\npeak memory: unknown, since some results have no known size\n"));
   const json document = json::parse(rendered("json", report));
   EXPECT_TRUE(document["peak_bytes"].is_null());
   EXPECT_EQ(document["by_module"][1]["name"], "stem/0");
