@@ -225,6 +225,13 @@ Result<std::optional<std::int64_t>> apply_batch(wire::Model& model,
   const auto is_set = [&](const BatchDimension& one) { return one.dim->dim_value() == batch; };
   if (!asked.empty() && std::all_of(asked.begin(), asked.end(), is_set)) return nothing_rewritten;
   if (begin_with(inputs, batch)) return nothing_rewritten;
+  if (!asked.empty()) {
+    const auto other = std::find_if_not(asked.begin(), asked.end(), is_set);
+    return fail(Code::Usage,
+                "{}: --batch {} contradicts --shape, which sets dimension {} of input '{}' to {}; "
+                "give one of the two, or the same number in both",
+                file, batch, other->index, base::printable(other->input), other->dim->dim_value());
+  }
   const auto rewritten = rewrite_batch(model, inputs, batch);
   if (rewritten) return std::optional(*rewritten);
   std::vector<std::string> found;

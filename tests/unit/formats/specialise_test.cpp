@@ -296,6 +296,19 @@ TEST(Batch, IsThereWhereAShapeSetsItInTheOpenDimension) {
   }
 }
 
+TEST(Batch, ThatContradictsAShapeIsRefused) {
+  for (const std::string open : {"batch", "?"}) {
+    const wire::Model image = model_with({{"x", {open, "3"}}});
+    expect_usage(image, {.shapes = {{"x", {1, 3}}}, .batch = 2},
+                 {"--batch 2 contradicts --shape, which sets dimension 0 of input 'x' to 1; give "
+                  "one of the two, or the same number in both"});
+    EXPECT_EQ(specialised(image, {.shapes = {{"x", {2, 3}}}, .batch = 2}), "x[2,3]");
+  }
+  EXPECT_EQ(specialised(model_with({{"x", {"1", "?"}}}), {.shapes = {{"x", {1, 3}}}, .batch = 2}),
+            "x[2,3]")
+      << "the model fixes the batch, and the shape only what it leaves open";
+}
+
 TEST(Batch, IsOpenOnlyWhereItPlainlyIsOne) {
   const auto leaves_open = [](const std::vector<Input>& inputs) {
     const std::string bytes = model_with(inputs).SerializeAsString();
