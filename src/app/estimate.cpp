@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/estimate.hpp"
+#include "app/possible_key.hpp"
 #include "app/table_source.hpp"
+#include "base/text.hpp"
 #include "compat/registry.hpp"
 
 #include <cmath>
@@ -17,7 +19,12 @@ Result<std::vector<table::PlanKernel>> asked_kernels(const EstimateRequest& requ
   std::vector<table::PlanKernel> kernels;
   for (const std::string& text : request.keys) {
     auto key = ir::parse(text);
+    if (text.empty())
+      return fail(Code::Usage, "KEY is empty; expected a key, as 'oplat plan --keys' prints it");
     if (!key) return fail(Code::Usage, "KEY: {}", key.error().message);
+    if (const Status possible = check_possible(*key); !possible)
+      return fail(Code::Usage, "KEY: {}: no operator computes this: {}", base::printable(text, 200),
+                  possible.error().message);
     kernels.push_back({"", text, 1});
   }
   if (request.rows.runtime) OPLAT_CHECK(check_rows_runtime(*request.rows.runtime));

@@ -319,6 +319,17 @@ TEST_F(PredictTest, EstimateRefusesWhatIsNoKey) {
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, Code::Usage);
   EXPECT_THAT(wrong.error().message, HasSubstr("KEY: "));
+  const auto empty = estimate({.keys = {""}, .table = made_.path()}, events_);
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().code, Code::Usage);
+  EXPECT_THAT(empty.error().message, HasSubstr("KEY is empty"));
+  const auto impossible = estimate(
+      {.keys = {"MatMul/13{}(f32[64,32],f32c[99,50])->(f32[64,50])"}, .table = made_.path()},
+      events_);
+  ASSERT_FALSE(impossible);
+  EXPECT_EQ(impossible.error().code, Code::Usage);
+  EXPECT_THAT(impossible.error().message,
+              HasSubstr("no operator computes this: MatMul: the inner dimensions are 32 and 99"));
 }
 
 /// All answers, and how it ended.
