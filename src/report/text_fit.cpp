@@ -36,7 +36,8 @@ void print_summary(const char* what, const predict::ValidationSummary& summary, 
 /// A table of a quiet machine needs no such line.
 void print_load(std::int64_t under_load, std::string_view of_what, std::ostream& out) {
   if (under_load > 0)
-    out << fmt::format("{} of the {} were measured on a busy machine\n", under_load, of_what);
+    out << fmt::format("{} of the {} {} measured on a busy machine\n", under_load, of_what,
+                       under_load == 1 ? "was" : "were");
 }
 
 std::string_view sign_text(double value) { return value < 0 ? "-" : "+"; }
@@ -55,19 +56,33 @@ void print_moments(const predict::FitResult& result, std::ostream& out) {
                      sds);
 }
 
+/// "calibrated on 23 whole models". A model whose own time is hardly known says nothing of how far
+/// predictions are off, and is fitted to all the same.
+std::string calibration_text(const predict::FitResult& result) {
+  const std::size_t scored = result.fit.scores.size();
+  const auto fitted =
+      static_cast<std::size_t>(std::count_if(result.left_out.begin(), result.left_out.end(),
+                                             [](const auto& one) { return one.calibrates; }));
+  std::string text = "calibrated on " + base::counted(scored, "whole model");
+  if (scored < fitted)
+    text += fmt::format(" of {} fitted to, since the time of {} is known less well than predicted",
+                        fitted, scored == 0 ? "each" : "the rest");
+  if (scored == 0) text += "; intervals use start values";
+  return text;
+}
+
 void print_composition(const CompositionReport& composition, double level, std::ostream& out) {
   const predict::CompositionFit& fit = composition.result.fit;
   out << fmt::format(
       "latency = {} {} {} per kernel {} {} per MiB of results evicted + {:.3f} x kernels{}; spread "
-      "{}, correlation between kernels {:.1f}; calibrated on {}\n",
+      "{}, correlation between kernels {:.1f}; {}\n",
       base::duration_text(fit.c0_ns), sign_text(fit.c1_ns),
       base::duration_text(std::abs(fit.c1_ns)), sign_text(fit.c2_ns_per_byte),
       base::duration_text(std::abs(fit.c2_ns_per_byte) * kBytesPerMib), fit.scale,
       fit.scale_int8 == fit.scale
           ? std::string()
           : fmt::format(" ({:.3f} x those with 8-bit tensors)", fit.scale_int8),
-      share_text(fit.sd_log), fit.measured_correlation,
-      base::counted(fit.scores.size(), "whole model"));
+      share_text(fit.sd_log), fit.measured_correlation, calibration_text(composition.result));
   const auto unsure = [&](predict::Unknown one) {
     return std::sqrt(std::max(0.0, fit.covariance.at(one, one)));
   };

@@ -385,8 +385,9 @@ std::string measured_text(const predict::MeasuredModel& measured) {
 
 std::string composition_text(const predict::Composition& composition) {
   if (composition.fitted)
-    return fmt::format("fitted, calibrated on {}",
-                       base::counted(composition.calibration_models, "whole model"));
+    return fmt::format(
+        "fitted, calibrated on {}{}", base::counted(composition.calibration_models, "whole model"),
+        composition.calibration_models == 0 ? ": the interval uses start values" : "");
   if (composition.left_out)
     return "not fitted: of the models measured, this one is left out of its own prediction";
   return "not fitted (oplat fit does it, from measured models): the interval uses start values";

@@ -65,6 +65,35 @@ TEST(FitReportTest, SaysWhatWasLearnedAndWhatWasNot) {
   EXPECT_THAT(rendered("csv", sample_fit()), HasSubstr("model,group"));
 }
 
+TEST(FitReportTest, ModelsThatTheFitIsNotCalibratedOnAreSaid) {
+  predict::FitResult result;
+  for (const char* name : {"a.onnx", "b.onnx", "c.onnx"}) {
+    predict::LeftOutModel& model = result.left_out.emplace_back();
+    model.name = name;
+    model.measured.median_ns = 1000;
+    model.predicted_ns = 1100;
+    model.unfitted_ns = 1200;
+    model.interval = {900, 1300};
+  }
+  result.left_out.back().calibrates = false;
+  result.under_load = 1;
+  const auto text = [&](std::vector<double> scores) {
+    result.fit.scores = std::move(scores);
+    report::FitReport fit = sample_fit();
+    fit.no_composition.clear();
+    fit.composition = report::composition_report(result);
+    return rendered("text", fit);
+  };
+  EXPECT_THAT(text({0.1, 0.2}), HasSubstr("; calibrated on 2 whole models\n"));
+  EXPECT_THAT(text({0.1}), HasSubstr("; calibrated on 1 whole model of 2 fitted to, since the time "
+                                     "of the rest is known less well than predicted\n"));
+  EXPECT_THAT(text({}),
+              HasSubstr("; calibrated on 0 whole models of 2 fitted to, since the time of "
+                        "each is known less well than predicted; intervals use start "
+                        "values\n"));
+  EXPECT_THAT(text({}), HasSubstr("\n1 of the whole models was measured on a busy machine\n"));
+}
+
 TEST(FitReportTest, AReasonStandsInPlaceOfWhatWasNotLearned) {
   report::FitReport fit = sample_fit();
   fit.learned.reset();

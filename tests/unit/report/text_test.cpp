@@ -152,6 +152,16 @@ TEST(Text, PredictionSaysWhatMakesItUnsureAndWhatToDo) {
   EXPECT_THAT(rendered("text", test::sample_missing()), Not(HasSubstr("shares of the variance")));
 }
 
+TEST(Text, AFitThatCalibratedOnNothingSaysWhatTheIntervalIsOf) {
+  predict::Prediction p = test::sample_prediction();
+  p.composition.fitted = true;
+  p.composition.calibration_models = 0;
+  EXPECT_THAT(rendered("text", p),
+              HasSubstr("fitted, calibrated on 0 whole models: the interval uses start values\n"));
+  p.composition.calibration_models = 1;
+  EXPECT_THAT(rendered("text", p), HasSubstr("fitted, calibrated on 1 whole model\n"));
+}
+
 TEST(Text, AFitIsAdvisedWhereTheCompositionIsMuchOfTheVariance) {
   predict::Prediction p = test::sample_prediction();
   p.kernels[1].sd_log = 0.01;
