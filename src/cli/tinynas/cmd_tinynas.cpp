@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// oplat tinynas: the jobs of TinyNAS's op_profiler.
-#include <algorithm>
-
 #include "cli/tinynas/commands.hpp"
 
 namespace oplat::cli {
@@ -19,14 +17,6 @@ void add_tinynas_commands(const Command& app) {
         add_tinynas_collect, add_tinynas_bench, add_tinynas_keys}) {
     add(group);
   }
-}
-
-std::vector<std::int64_t> without_repeats(const std::vector<std::int64_t>& numbers) {
-  std::vector<std::int64_t> once;
-  for (const std::int64_t number : numbers) {
-    if (std::find(once.begin(), once.end(), number) == once.end()) once.push_back(number);
-  }
-  return once;
 }
 
 }  // namespace oplat::cli

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/folders.hpp"
+#include "base/without_repeats.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
@@ -27,7 +28,7 @@ Result<int> run_tinynas_onnx(const TinynasOnnxFlags& flags) {
   OPLAT_TRY(structure, tinynas::read_structure(source));
   const std::filesystem::path folder(flags.folder);
   const std::string stem = std::filesystem::path(flags.structure).stem().string();
-  for (const std::int64_t batch : without_repeats(flags.batches)) {
+  for (const std::int64_t batch : base::without_repeats(flags.batches)) {
     OPLAT_TRY(bytes, tinynas::structure_model(structure, flags.resolution, batch));
     OPLAT_CHECK(base::make_folder(flags.folder));
     const std::string file = (folder / fmt::format("{}_bs{}.onnx", stem, batch)).string();

@@ -7,6 +7,7 @@
 
 #include "app/tinynas.hpp"
 #include "base/text.hpp"
+#include "base/without_repeats.hpp"
 #include "cli/events_terminal.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/options.hpp"
@@ -57,7 +58,7 @@ Result<int> run_tinynas_predict(const TinynasPredictFlags& flags) {
       check_out(flags.form, {request.structure, request.tests, request.library, request.table}));
   OPLAT_CHECK(read_estimator(flags, request));
   request.rules = compat::tinynas::parse_rules(flags.rules);
-  request.batches = without_repeats(request.batches);
+  request.batches = base::without_repeats(request.batches);
   TerminalEvents events(flags.verbosity);
   OPLAT_TRY(document, app::tinynas_predict(request, events));
   events.finish();
