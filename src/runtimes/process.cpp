@@ -18,9 +18,11 @@
 #include <filesystem>
 #include <limits>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/message.hpp"
 #include "base/text.hpp"
@@ -79,13 +81,29 @@ std::string_view step_text(Step step) {
     case Step::Descriptors:
       return "cannot set up its descriptors";
     case Step::Pin:
-      return "cannot pin it to the CPU";
+      return "cannot pin it to its CPU";
     case Step::Memory:
       return "cannot limit its memory";
     case Step::Execute:
       return "cannot execute it";
   }
   return "cannot start it";
+}
+
+/// CPUs that this process may use, in ranges: "0-3, 8".
+std::string usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return "not known";
+  std::vector<std::string> ranges;
+  for (std::size_t first = 0; first < CPU_SETSIZE; ++first) {
+    if (!CPU_ISSET(first, &set)) continue;
+    std::size_t last = first;
+    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set)) ++last;
+    ranges.push_back(first == last ? std::to_string(first) : fmt::format("{}-{}", first, last));
+    first = last;
+  }
+  return base::join(ranges, ", ");
 }
 
 struct ChildSetup {
@@ -237,7 +255,8 @@ bool has_worker_environment() {
 Result<std::unique_ptr<Process>> Process::start(const ProcessOptions& options) {
   if (options.command.empty()) return fail(Code::Usage, "the command of a worker is empty");
   if (options.cpu && (*options.cpu < 0 || *options.cpu >= CPU_SETSIZE)) {
-    return fail(Code::Usage, "there is no CPU {}", *options.cpu);
+    return fail(Code::Usage, "--cpu {}: there is no such CPU; the CPUs are {}", *options.cpu,
+                usable_cpus());
   }
   std::array<int, 2> sockets{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
@@ -281,8 +300,11 @@ Result<std::unique_ptr<Process>> Process::start(const ProcessOptions& options) {
     read = ::read(report.read.get(), &failure, sizeof failure);
   } while (read < 0 && errno == EINTR);
   if (read == static_cast<ssize_t>(sizeof failure)) {
-    return fail(failure.step == Step::Pin ? Code::Usage : Code::Runtime, "worker {}: {}: {}",
-                options.command.front(), step_text(failure.step), std::strerror(failure.error));
+    if (failure.step == Step::Pin)
+      return fail(Code::Usage, "--cpu {}: a worker cannot be pinned to it: {}; the CPUs are {}",
+                  options.cpu.value_or(-1), std::strerror(failure.error), usable_cpus());
+    return fail(Code::Runtime, "worker {}: {}: {}", options.command.front(),
+                step_text(failure.step), std::strerror(failure.error));
   }
   return process;
 }

@@ -488,6 +488,14 @@ TEST_F(WorkerClientTest, MemoryIsBoundedAndTheProcessPinned) {
   const auto nowhere = WorkerClient::start("fake", options);
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().code, Code::Usage);
+  EXPECT_THAT(nowhere.error().message,
+              HasSubstr("--cpu 100000: there is no such CPU; the CPUs are 0"));
+  options.cpu = 1023;
+  const auto too_high = WorkerClient::start("fake", options);
+  ASSERT_FALSE(too_high);
+  EXPECT_THAT(too_high.error().message,
+              HasSubstr("--cpu 1023: a worker cannot be pinned to it: Invalid argument; the CPUs "
+                        "are 0"));
 }
 
 TEST_F(WorkerClientTest, NoDescriptorOfOursReachesTheWorker) {
