@@ -85,11 +85,9 @@ std::optional<std::int64_t> rewritten_batch(const std::string& path, const Model
   return fixed ? *fixed : std::nullopt;
 }
 
-std::int64_t batch_of(const formats::FormatReader::Whole& whole,
-                      const formats::ShapeOptions& shapes) {
-  if (shapes.batch) return *shapes.batch;
-  if (whole.named_batch) return *whole.named_batch;
-  const ir::Graph& graph = whole.graph;
+namespace {
+
+std::vector<formats::FedInput> fed_inputs_of(const ir::Graph& graph) {
   std::vector<formats::FedInput> fed;
   for (const ir::TensorId id : graph.inputs) {
     if (id == ir::kNoTensor) continue;
@@ -98,7 +96,22 @@ std::int64_t batch_of(const formats::FormatReader::Whole& whole,
     formats::FedInput& one = fed.emplace_back(formats::FedInput{input.name, {}});
     for (const ir::Dim& dim : input.shape.dims) one.dims.push_back(dim.value_or(1));
   }
-  return std::max<std::int64_t>(1, formats::leading_dimension(graph, fed));
+  return fed;
+}
+
+}  // namespace
+
+std::int64_t batch_of(const formats::FormatReader::Whole& whole,
+                      const formats::ShapeOptions& shapes) {
+  if (shapes.batch) return *shapes.batch;
+  if (whole.named_batch) return *whole.named_batch;
+  return std::max<std::int64_t>(
+      1, formats::leading_dimension(whole.graph, fed_inputs_of(whole.graph)));
+}
+
+std::optional<std::string> nothing_to_run(const formats::FormatReader::Whole& whole) {
+  return formats::nothing_to_run(whole.graph, fed_inputs_of(whole.graph),
+                                 whole.named_batch.value_or(1));
 }
 
 Result<std::int64_t> batch_of_file(const std::string& path, const formats::ShapeOptions& shapes) {

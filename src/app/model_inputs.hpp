@@ -46,7 +46,9 @@ Result<ModelInputs> settle_batch(const std::string& path, const ModelInputs& inp
 /// inputs have in common.
 std::int64_t batch_of(const formats::FormatReader::Whole& whole,
                       const formats::ShapeOptions& shapes);
-/// The same of a model file. Errors as the reader's.
+/// As formats::nothing_to_run().
+std::optional<std::string> nothing_to_run(const formats::FormatReader::Whole& whole);
+/// batch_of() of a model file. Errors as the reader's.
 Result<std::int64_t> batch_of_file(const std::string& path, const formats::ShapeOptions& shapes);
 
 /// The batch that the model itself fixes, where `inputs` ask for another one; else std::nullopt.

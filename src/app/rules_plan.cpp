@@ -77,6 +77,7 @@ Result<RulesModel> read_rules_model(const std::string& path, const formats::Shap
                 path, *shapes.batch, *whole.rewritten_batch);
   OPLAT_TRY(hash, plan::model_hash(source, whole.siblings));
   model.batch = batch_of(whole, shapes);
+  model.nothing = nothing_to_run(whole);
   model.hash = std::move(hash);
   model.graph = std::move(whole.graph);
   model.shapes = std::move(whole.resolved);
@@ -85,6 +86,7 @@ Result<RulesModel> read_rules_model(const std::string& path, const formats::Shap
 
 Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleSet& rules,
                                       const plan::RuleOptions& options) {
+  if (model.nothing) return fail(Code::Input, "{}: {}", model.path, *model.nothing);
   std::optional<ir::Graph> fused;
   const auto derive = [&]() -> Result<plan::Plan> {
     // The order of such kernels is not that of the nodes, and the graph is made for nobody.

@@ -30,6 +30,7 @@ struct RulesModel {
   ir::Graph graph;
   formats::ShapeOptions shapes;  ///< resolved (plan/identity.hpp)
   std::int64_t batch = 1;
+  std::optional<std::string> nothing = {};  ///< why a run of it does nothing
 };
 Result<RulesModel> read_rules_model(const std::string& path, const formats::ShapeOptions& shapes);
 
@@ -45,6 +46,7 @@ std::string not_compared_note(const RulesModel& model, const plan::RuleSet& rule
 /// Options that the instruction set of this machine decides; a sentence that says which, or empty.
 Result<std::string> add_machine(RulesAsked& asked);
 
+/// Code::Input where a run of the model does nothing, as a runtime's worker has it.
 Result<RulesPlan> plan_model_by_rules(const RulesModel& model, const plan::RuleSet& rules,
                                       const plan::RuleOptions& options);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.hpp"
+
 namespace oplat::formats {
 namespace {
 
@@ -38,6 +40,23 @@ std::int64_t leading_dimension(const ir::Graph& graph, std::span<const FedInput>
     batch = found;
   }
   return batch.value_or(1);
+}
+
+std::optional<std::string> nothing_to_run(const ir::Graph& graph, std::span<const FedInput> inputs,
+                                          std::int64_t batch) {
+  const bool computes_nothing =
+      !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), is_empty_input) &&
+      std::all_of(graph.outputs.begin(), graph.outputs.end(), [&](ir::TensorId id) {
+        const ir::Shape& shape = graph.tensors[static_cast<std::size_t>(id)].shape;
+        return shape.ranked && shape.elements() == 0;
+      });
+  if (batch >= 1 && !computes_nothing) return std::nullopt;
+  const auto first = std::find_if(inputs.begin(), inputs.end(), is_empty_input);
+  if (first == inputs.end()) return std::nullopt;
+  return fmt::format(
+      "input '{}' has the shape [{}], a batch of nothing: there is nothing to run; where the model "
+      "leaves it open, --batch says another",
+      base::printable(first->name), fmt::join(first->dims, ","));
 }
 
 }  // namespace oplat::formats

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,5 +22,10 @@ struct FedInput {
 /// Of an input that a recurrent operator of `graph` reads, time comes first unless it says
 /// otherwise.
 std::int64_t leading_dimension(const ir::Graph& graph, std::span<const FedInput> inputs);
+
+/// Why a run of the model with this batch does nothing: "input 'x' has the shape [0,64], a batch of
+/// nothing: ..."; std::nullopt: it does something.
+std::optional<std::string> nothing_to_run(const ir::Graph& graph, std::span<const FedInput> inputs,
+                                          std::int64_t batch);
 
 }  // namespace oplat::formats

@@ -78,24 +78,6 @@ struct ReadyModel {
   InputMaker further;   ///< of a model that is quicker on the data of the run before; else empty
 };
 
-bool is_empty(const InputData& input) {
-  return std::find(input.dims.begin(), input.dims.end(), 0) != input.dims.end();
-}
-
-std::size_t first_empty(const std::vector<InputData>& inputs) {
-  return static_cast<std::size_t>(std::find_if(inputs.begin(), inputs.end(), is_empty) -
-                                  inputs.begin());
-}
-
-/// Whether every input and every output is empty.
-bool computes_nothing(const ir::Graph& graph, const std::vector<InputData>& inputs) {
-  return !inputs.empty() && std::all_of(inputs.begin(), inputs.end(), is_empty) &&
-         std::all_of(graph.outputs.begin(), graph.outputs.end(), [&](ir::TensorId id) {
-           const ir::Shape& shape = graph.tensors[static_cast<std::size_t>(id)].shape;
-           return shape.ranked && shape.elements() == 0;
-         });
-}
-
 /// Decisive inputs with their values. The runtime is asked for shapes of inner tensors where the
 /// file's do not bound them.
 std::vector<formats::DecisiveInput> decisive_of(const Api& api, const onnx::Model& model,
@@ -172,14 +154,8 @@ Result<ReadyModel> ready_model(const Api& api, const base::Source& source,
   std::vector<formats::FedInput> fed;
   for (const InputData& input : data) fed.push_back({input.name, input.dims});
   const std::int64_t batch = model.named_batch().value_or(formats::leading_dimension(graph, fed));
-  if (batch < 1 || computes_nothing(graph, data)) {
-    const std::size_t first = first_empty(data);
-    if (first < data.size())
-      return fail(Code::Input,
-                  "{}: input '{}' has the shape [{}], a batch of nothing: there is nothing to run; "
-                  "where the model leaves it open, --batch says another",
-                  path, base::printable(data[first].name), fmt::join(data[first].dims, ","));
-  }
+  if (const auto nothing = formats::nothing_to_run(graph, fed, batch))
+    return fail(Code::Input, "{}: {}", path, *nothing);
   ReadyModel ready{std::move(model),
                    std::move(data),
                    std::max<std::int64_t>(1, batch),

@@ -66,6 +66,25 @@ TEST(RulesPlan, TheBatchIsTheOneSaidOrNamedOrShared) {
   EXPECT_EQ(rules_batch({{"0", "8"}, {"4", "3"}}), 4) << "an empty input is not the batch";
 }
 
+TEST(RulesPlan, OfABatchOfNothingThereIsNone) {
+  using namespace formats::onnx::testing;
+  formats::onnx::wire::Model model = empty_model();
+  add_input(model, "x", {"0", "8"});
+  add_node(*model.mutable_graph(), "Relu", {"x"}, {"y"});
+  add_output(model, "y", {"0", "8"});
+  const auto folder = test::must(base::TemporaryFolder::create("oplat-rules"));
+  const std::string path = (folder.path() / "net.onnx").string();
+  test::must(base::write_file(path, model.SerializeAsString()));
+  RulesAsked asked = test::must(rules_asked("rules:onnxruntime", {}));
+  asked.options.insert("block8");
+  const auto made =
+      plan_model_by_rules(test::must(read_rules_model(path, {})), asked.set, asked.options);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, Code::Input);
+  EXPECT_THAT(made.error().message,
+              HasSubstr("net.onnx: input 'x' has the shape [0,8], a batch of nothing"));
+}
+
 TEST(PlanSource, OfAnUnknownWordTheErrorListsTheOthers) {
   for (const char* word : {"", "cache", "rules:none_such", "RULES"}) {
     SCOPED_TRACE(word);
