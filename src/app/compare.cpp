@@ -46,6 +46,7 @@ Result<CompareResult> compare(const CompareRequest& request, const table::Table&
     WarningsInto collected(warnings, events);
     OPLAT_TRY(planned, plan_model(table, selection, model, request.inputs, request.plan,
                                   request.rows, collected));
+    options.given_data_decide = planned.given_data_decide;
     const predict::Selection chosen =
         unseen.selection_for(planned.selection, planned.plan.identity);
     OPLAT_TRY(prediction, predict::predict(table, chosen, planned.plan, options));

@@ -152,6 +152,12 @@ void warn_of_made_up_inputs(const std::string& path, const ModelInputs& inputs, 
     events.warn(fmt::format("{}: {}", base::printable(path, 200), text));
 }
 
+bool given_data_decide_bodies(const std::string& path, const ModelInputs& inputs) {
+  if (inputs.data.empty()) return false;
+  const auto source = base::Source::open(path);
+  return source && formats::given_data_decide_bodies(*source, inputs.shapes, inputs.data);
+}
+
 void warn_of_value_caveats(const std::string& path, const table::Plan& plan, Events& events) {
   std::vector<std::string_view> keys;
   for (const table::PlanKernel& kernel : plan.kernels) keys.push_back(kernel.key);

@@ -58,6 +58,9 @@ std::optional<std::int64_t> rewritten_batch(const std::string& path, const Model
 /// which it is, what it was made up as, and the flag that sets it.
 void warn_of_made_up_inputs(const std::string& path, const ModelInputs& inputs, Events& events);
 
+/// As formats::given_data_decide_bodies(); false where the file cannot be read.
+bool given_data_decide_bodies(const std::string& path, const ModelInputs& inputs);
+
 /// Warns of each operator of the plan whose time depends on values that no key says.
 void warn_of_value_caveats(const std::string& path, const table::Plan& plan, Events& events);
 

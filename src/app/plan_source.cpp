@@ -154,12 +154,13 @@ Result<ModelPlan> plan_model(const table::Table& table, const predict::Selection
                              const std::string& model, const ModelInputs& given,
                              const PlanSource& source, const predict::RowFilter& rows,
                              Events& events) {
-  ModelPlan planned{{}, selection};
+  ModelPlan planned{{}, selection, false};
   ModelInputs inputs = given;
   OPLAT_TRY(plan, plan_for(table, planned.selection, model, inputs, source, rows, events));
   planned.plan = std::move(plan);
   if (!planned.plan.source.starts_with(kRules) && may_depend_on_values(planned.plan))
     warn_of_made_up_inputs(model, inputs, events);
+  planned.given_data_decide = given_data_decide_bodies(model, inputs);
   return planned;
 }
 

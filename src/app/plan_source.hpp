@@ -42,6 +42,8 @@ Status check_rows_runtime(const std::string& name);
 struct ModelPlan {
   table::Plan plan;              ///< `source` says where it comes from
   predict::Selection selection;  ///< the given one, with mismatches that only the model shows
+  /// Data that the request gives decide which bodies of the plan run, and how often.
+  bool given_data_decide = false;
 };
 
 /// The plan of a model under the selected setting. Code::Missing with the ways to get one if there

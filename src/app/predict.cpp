@@ -143,6 +143,7 @@ Result<PredictResult> predict_from(const PredictRequest& request, OpenedTable& t
   options.level = request.options.level;
   options.missing = request.options.missing;
   options.profile = request.options.estimator;
+  options.given_data_decide = planned.given_data_decide;
   // Rows of another setting answer for the one asked for: the model's time there is no measurement.
   std::optional<predict::MeasuredModel> measured;
   if (planned.selection.mismatch.empty()) {

@@ -381,16 +381,54 @@ std::vector<std::string> made_up_texts(const std::vector<onnx::InputInfo>& input
   return texts;
 }
 
+bool given_data_decide_bodies(const std::vector<onnx::InputInfo>& inputs, const ir::Graph& graph,
+                              const std::map<std::string, std::string>& given) {
+  if (std::all_of(inputs.begin(), inputs.end(),
+                  [&](const onnx::InputInfo& one) { return given.contains(one.name); }))
+    return !inputs.empty();
+  bool bodies = false;
+  for (const DecisiveInput& input : decisive_inputs(inputs, graph)) {
+    if (!decides_work(input.role)) continue;
+    if (!given.contains(input.name)) return false;
+    bodies = bodies || input.role == ir::ValueRole::Condition || input.role == ir::ValueRole::Trips;
+  }
+  return bodies;
+}
+
+namespace {
+
+struct ReadStructure {
+  std::vector<onnx::InputInfo> inputs;
+  ir::Graph graph;
+};
+
+/// std::nullopt: no ONNX model, or one that cannot be read.
+std::optional<ReadStructure> read_structure(const base::Source& source,
+                                            const ShapeOptions& shapes) {
+  const auto reader = reader_for(source);
+  if (!reader || (*reader)->name() != "onnx") return std::nullopt;
+  auto model = onnx::Model::load_structure(source);
+  if (!model || !model->specialise(shapes)) return std::nullopt;
+  auto infos = model->inputs();
+  auto graph = model->graph();
+  if (!infos || !graph) return std::nullopt;
+  return ReadStructure{*std::move(infos), *std::move(graph)};
+}
+
+}  // namespace
+
+bool given_data_decide_bodies(const base::Source& source, const ShapeOptions& shapes,
+                              const std::map<std::string, std::string>& given) {
+  if (given.empty()) return false;
+  const auto read = read_structure(source, shapes);
+  return read && given_data_decide_bodies(read->inputs, read->graph, given);
+}
+
 std::vector<std::string> made_up_texts(const base::Source& source, const ShapeOptions& shapes,
                                        const std::map<std::string, std::string>& given) {
-  const auto reader = reader_for(source);
-  if (!reader || (*reader)->name() != "onnx") return {};
-  auto model = onnx::Model::load_structure(source);
-  if (!model || !model->specialise(shapes)) return {};
-  const auto infos = model->inputs();
-  const auto graph = model->graph();
-  if (!infos || !graph) return {};
-  return made_up_texts(*infos, *graph, given);
+  const auto read = read_structure(source, shapes);
+  if (!read) return {};
+  return made_up_texts(read->inputs, read->graph, given);
 }
 
 }  // namespace oplat::formats

@@ -42,6 +42,14 @@ std::vector<std::string> made_up_texts(const std::vector<onnx::InputInfo>& input
                                        const ir::Graph& graph,
                                        const std::map<std::string, std::string>& given);
 
+/// Whether data that are `given` (--input) decide which bodies run and how often: those of all
+/// inputs, or of all that decide work, a condition or a number of trips among them.
+bool given_data_decide_bodies(const std::vector<onnx::InputInfo>& inputs, const ir::Graph& graph,
+                              const std::map<std::string, std::string>& given);
+/// The same of the model in `source`, under `shapes`; false of what is not an ONNX model.
+bool given_data_decide_bodies(const base::Source& source, const ShapeOptions& shapes,
+                              const std::map<std::string, std::string>& given);
+
 /// made_up_texts() of the model in `source`, under `shapes`. For a file that is not an ONNX
 /// model or cannot be read there are none: whoever runs it says what is wrong.
 std::vector<std::string> made_up_texts(const base::Source& source, const ShapeOptions& shapes,

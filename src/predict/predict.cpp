@@ -793,7 +793,7 @@ Result<Prediction> Predictor::predict(const table::Plan& plan, const Options& op
   say_value_caveats(prediction);
   say_value_costs(prediction);
   say_unlike_in_model(prediction);
-  say_control_flow(prediction);
+  if (!options.given_data_decide) say_control_flow(prediction);
   say_steps(prediction);
   say_assumed_memory(selection, prediction);
   OPLAT_CHECK(compose(prediction));

@@ -43,6 +43,9 @@ struct Options {
                         ///< saves half of its time without
   /// of learned estimates; a Predictor was made with its own
   estimate::Profile profile = estimate::Profile::Accurate;
+  /// The data for which the model is predicted decide which bodies of the plan run, and how often:
+  /// nothing of that is open.
+  bool given_data_decide = false;
 };
 
 /// One kernel of the plan with its estimate.

@@ -49,6 +49,13 @@ class CompositionTest : public ::testing::Test {
     OPLAT_TRY(selection, select_rows(small_.table(), filter, compat::catalogue()));
     return predict(small_.table(), selection, p, {level, missing});
   }
+  /// For data that decide which bodies run, and how often.
+  Result<Prediction> ask_for_given_data(const table::Plan& p) {
+    OPLAT_TRY(selection, select_rows(small_.table(), {}, compat::catalogue()));
+    Options options;
+    options.given_data_decide = true;
+    return predict(small_.table(), selection, p, options);
+  }
 
   /// Of one kernel, where networks of its runtime missed sums by that.
   Prediction with_spread(SumSpread spread) {
@@ -133,6 +140,10 @@ TEST_F(CompositionTest, LoopsThatDataEndMakeTheIntervalWider) {
   EXPECT_DOUBLE_EQ(unsure.control_sd_log, std::hypot(0.7, steps_sd)) << "all of it is the loop's";
   EXPECT_GT(unsure.interval->high, 2 * *unsure.latency_ns);
   EXPECT_GT(unsure.warnings.size(), sure.warnings.size());
+  const Prediction given =
+      must(ask_for_given_data(plan({{"n0", ended, 1}, {"n0_0_1", test::kCopy1000, 3}})));
+  EXPECT_DOUBLE_EQ(given.control_sd_log, steps_sd) << "the plan is of these very data";
+  EXPECT_THAT(given.warnings, Not(Contains(HasSubstr("data decide"))));
 }
 
 TEST_F(CompositionTest, ManyShortStepsMakeTheIntervalWiderAndSaySo) {
