@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/without_repeats.hpp"
 #include "compat/registry.hpp"
 
 namespace oplat::app {
@@ -139,6 +140,11 @@ bool ends_a_sweep(const Error& error) {
 }
 
 }  // namespace
+
+SweepAxes axes_of(const std::vector<std::int64_t>& threads,
+                  const std::vector<std::int64_t>& batches) {
+  return {base::without_repeats(threads), base::without_repeats(batches)};
+}
 
 Status check_sweep_form(std::string_view form, std::string_view flag) {
   if (!flag.empty())

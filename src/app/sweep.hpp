@@ -25,6 +25,10 @@ struct SweepAxes {
   [[nodiscard]] bool is_sweep() const { return threads.size() > 1 || batches.size() > 1; }
 };
 
+/// Of what was typed: what is given twice counts once.
+SweepAxes axes_of(const std::vector<std::int64_t>& threads,
+                  const std::vector<std::int64_t>& batches);
+
 /// Code::Usage for what the document of a sweep does not come in, or does not have: a page, lines
 /// of JSON, kernels, which `flag` asks for; empty: nothing does.
 Status check_sweep_form(std::string_view form, std::string_view flag = {});

@@ -2,10 +2,14 @@
 /// Words of a command line that nothing takes: what is said of them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace oplat::base {
@@ -36,5 +40,22 @@ std::optional<std::string> empty_item_text(std::string_view flag,
 /// What is wrong with a number that was typed and is infinite or a NaN, which pass through ranges;
 /// empty of all else.
 std::string not_finite_text(const std::string& typed);
+
+/// "'abc' is not a whole number; expected one from 1 to 4096", where `span` is "1 to 4096";
+/// std::nullopt: it is a number, however large.
+std::optional<std::string> not_a_number_text(std::string_view text, bool whole,
+                                             std::string_view span);
+
+/// A check of a text, which says what is wrong with it or nothing: what `range` says, which checks
+/// that it is a number from `least` to `most`, but of a word that it is not a number.
+template <class Range, class Number>
+auto number_check(Range range, Number least, Number most) {
+  return [=](std::string& text) -> std::string {
+    std::string outside = range(text);
+    if (outside.empty()) return outside;
+    return not_a_number_text(text, std::is_integral_v<Number>, fmt::format("{} to {}", least, most))
+        .value_or(std::move(outside));
+  };
+}
 
 }  // namespace oplat::base

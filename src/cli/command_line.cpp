@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 
 #include "app/suggestions.hpp"
 #include "base/command_words.hpp"
@@ -144,29 +143,12 @@ std::string usage_message(const CLI::App& app, const CLI::Error& error, int argc
   return fmt::format("{}; see '{} --help'", message, full_name(command));
 }
 
-namespace {
-
-/// Whether a text is a number of that kind, however large.
-template <class Number>
-bool is_number(const std::string& text) {
-  Number number{};
-  if (CLI::detail::lexical_cast(text, number)) return true;
-  const std::size_t digits = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
-  return text.size() > digits && text.find_first_not_of("0123456789", digits) == std::string::npos;
-}
-
-}  // namespace
-
 template <class Number>
 Option Option::range(Number least, Number most) const {
   const CLI::Range range(least, most);
-  const auto check = [range, least, most](std::string& text) {
-    if (is_number<Number>(text)) return range(text);
-    return fmt::format("'{}' is not a {}; expected one from {} to {}", base::printable(text, 40),
-                       std::is_integral_v<Number> ? "whole number" : "number", least, most);
-  };
   return Option(
-      option_->check(base::not_finite_text)->check(CLI::Validator(check, range.get_description())));
+      option_->check(base::not_finite_text)
+          ->check(CLI::Validator(base::number_check(range, least, most), range.get_description())));
 }
 template Option Option::range(int, int) const;
 template Option Option::range(std::int64_t, std::int64_t) const;

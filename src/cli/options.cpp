@@ -7,7 +7,6 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "base/without_repeats.hpp"
 
 namespace oplat::cli {
 
@@ -102,11 +101,6 @@ void add_thread_list(const Command& command, std::vector<std::int64_t>& to,
       .type_name("N,...")
       .repeatable()
       .comma_separated();
-}
-
-app::SweepAxes sweep_axes(const std::vector<std::int64_t>& threads,
-                          const std::vector<std::int64_t>& batches) {
-  return {base::without_repeats(threads), base::without_repeats(batches)};
 }
 
 void add_run_options(const Command& command, app::RuntimeTexts& to, RuntimeFlag flag,

@@ -14,7 +14,6 @@
 #include "app/model_inputs.hpp"
 #include "app/model_list.hpp"
 #include "app/session.hpp"
-#include "app/sweep.hpp"
 #include "base/result.hpp"
 #include "cli/command_line.hpp"
 #include "report/forms.hpp"
@@ -55,9 +54,6 @@ void add_worker_argument(const Command& command, std::vector<std::string>& to);
 /// --threads N,... of a command that compares several numbers.
 void add_thread_list(const Command& command, std::vector<std::int64_t>& to,
                      const std::string& help);
-/// What is given twice counts once.
-app::SweepAxes sweep_axes(const std::vector<std::int64_t>& threads,
-                          const std::vector<std::int64_t>& batches);
 /// Whether --runtime must be given: of `Defaults`, app::parse_runtime_for() looks for the one that
 /// fits.
 enum class RuntimeFlag { Required, Defaults };

@@ -15,7 +15,7 @@ struct MeasureFlags : OutputFlags {
   app::ModelInputTexts inputs;
   app::CampaignTexts campaign;
   GateFlags gate;
-  [[nodiscard]] app::SweepAxes axes() const { return sweep_axes(run.thread_list, inputs.batches); }
+  [[nodiscard]] auto axes() const { return app::axes_of(run.thread_list, inputs.batches); }
 };
 
 Result<int> run_measure_sweep(const MeasureFlags& flags, const app::MeasureRequest& request,

@@ -87,7 +87,7 @@ Result<int> run_predict_sweep(const PredictFlags& flags, const app::SweepAxes& a
 
 Result<int> run_predict(const PredictFlags& flags) {
   OPLAT_TRY(gate, parse_gate(flags.gate, app::kPredictGates.front()));
-  const app::SweepAxes axes = sweep_axes(flags.threads, flags.how.model.batches);
+  const app::SweepAxes axes = app::axes_of(flags.threads, flags.how.model.batches);
   if (axes.is_sweep()) return run_predict_sweep(flags, axes, gate);
   if (flags.models.is_list() || flags.form.form() == "jsonl") return run_list(flags, gate);
   OPLAT_TRY(request, request_of(flags));

@@ -13,7 +13,7 @@ struct ProfileFlags : OutputFlags {
   app::RuntimeTexts run;
   app::ModelInputTexts inputs;
   app::CampaignTexts campaign;
-  [[nodiscard]] app::SweepAxes axes() const { return sweep_axes(run.thread_list, inputs.batches); }
+  [[nodiscard]] auto axes() const { return app::axes_of(run.thread_list, inputs.batches); }
 };
 
 /// Every number of threads and every batch in turn; the models' times are the result, and in text

@@ -68,5 +68,19 @@ TEST(NotFiniteText, IsOfNumbersThatPassThroughRanges) {
     EXPECT_EQ(not_finite_text(other), "") << other;
 }
 
+TEST(NotANumber, IsAWordAndNotANumberOutOfRange) {
+  EXPECT_EQ(not_a_number_text("abc", true, "1 to 9"),
+            "'abc' is not a whole number; expected one from 1 to 9");
+  EXPECT_EQ(not_a_number_text("1.5", true, "1 to 9"),
+            "'1.5' is not a whole number; expected one from 1 to 9");
+  EXPECT_EQ(not_a_number_text("1.5.", false, "0 to 1"),
+            "'1.5.' is not a number; expected one from 0 to 1");
+  EXPECT_TRUE(not_a_number_text("", true, "1 to 9"));
+  EXPECT_TRUE(not_a_number_text("-", true, "1 to 9"));
+  for (const char* number : {"5", "-3", "+7", "99999999999999999999"})
+    EXPECT_EQ(not_a_number_text(number, true, "1 to 9"), std::nullopt) << number;
+  EXPECT_EQ(not_a_number_text("1e-3", false, "0 to 1"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace oplat::base
