@@ -46,11 +46,13 @@ std::string not_finite_text(const std::string& typed);
 std::optional<std::string> not_a_number_text(std::string_view text, bool whole,
                                              std::string_view span);
 
-/// A check of a text, which says what is wrong with it or nothing: what `range` says, which checks
-/// that it is a number from `least` to `most`, but of a word that it is not a number.
+/// A check of a text, which says what is wrong with it or nothing: not_finite_text(), else what
+/// `range` says, which checks that it is a number from `least` to `most`, but of a word that it is
+/// not a number.
 template <class Range, class Number>
 auto number_check(Range range, Number least, Number most) {
   return [=](std::string& text) -> std::string {
+    if (std::string odd = not_finite_text(text); !odd.empty()) return odd;
     std::string outside = range(text);
     if (outside.empty()) return outside;
     return not_a_number_text(text, std::is_integral_v<Number>, fmt::format("{} to {}", least, most))

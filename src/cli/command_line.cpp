@@ -146,9 +146,8 @@ std::string usage_message(const CLI::App& app, const CLI::Error& error, int argc
 template <class Number>
 Option Option::range(Number least, Number most) const {
   const CLI::Range range(least, most);
-  return Option(
-      option_->check(base::not_finite_text)
-          ->check(CLI::Validator(base::number_check(range, least, most), range.get_description())));
+  return Option(option_->check(
+      CLI::Validator(base::number_check(range, least, most), range.get_description())));
 }
 template Option Option::range(int, int) const;
 template Option Option::range(std::int64_t, std::int64_t) const;

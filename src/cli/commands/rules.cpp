@@ -26,8 +26,7 @@ void add_rules(const Command& app) {
       app, "rules",
       "list the fusion rules for 'oplat plan --plan rules:NAME', or check a file of rules",
       run_rules_command);
-  command.add_option("FILE", flags->file,
-                     "rule file, or built-in rules (docs/reference/fusion-rules.md)");
+  command.add_option("FILE", flags->file, "rule file or name (docs/reference/fusion-rules.md)");
   add_form<report::RuleList>(command, flags->form);
 }
 
