@@ -47,9 +47,8 @@ Option Option::one_of(const std::vector<std::string>& words) const {
 Option Option::hidden() const { return Option(option_->group(kEarlierSpellings)); }
 
 void hide_earlier_spellings(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) {
+  for (CLI::Option* option : app.get_options())
     if (option->get_group() == kEarlierSpellings) option->group("");
-  }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; }))
     hide_earlier_spellings(*command);
 }
