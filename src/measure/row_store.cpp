@@ -45,15 +45,15 @@ Status RowStore::add_block(CampaignRow& row, const table::Block& block, Referenc
   references.add(block);
   row.blocks.push_back(block);
   View view = assess(row, references);
-  OPLAT_CHECK(table_->transaction([&]() -> Status {
+  Status stored = table_->transaction([&]() -> Status {
     OPLAT_TRY(id, put(row, std::move(view)));
     row.id = id;
     if (row.afresh) OPLAT_CHECK(table_->remove_blocks(id));
     return row.kind == RowKind::Model ? table_->add_model_block(id, block)
                                       : table_->add_block(id, block);
-  }));
-  row.afresh = false;
-  return {};
+  });
+  if (stored) row.afresh = false;
+  return stored;
 }
 
 Status RowStore::refuse(CampaignRow& row, const table::Outcome& refusal, References& references) {

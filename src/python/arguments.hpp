@@ -50,7 +50,6 @@ std::vector<std::string> key_texts(nanobind::handle keys);
 // As on the command line.
 inline constexpr std::int64_t kMaxThreads = 4096;
 inline constexpr std::int64_t kMaxBatch = std::int64_t{1} << 31;
-inline constexpr std::int64_t kMaxBatch = std::int64_t{1} << 31;
 
 /// What a call that predicts asks for besides models.
 struct Question {
