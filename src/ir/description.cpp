@@ -144,7 +144,7 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
     return std::nullopt;
   put_on_one_line(description->slice);
   const double steps = description->work.steps;
-  description->work = work(key, catalogue);
+  description->work = work(key, info);
   if (info != nullptr && info->hands_on) description->work.bytes_out = 0;
   description->work.steps = std::isfinite(steps) ? steps : 0;
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {

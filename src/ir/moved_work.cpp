@@ -27,7 +27,8 @@ bool picks(std::string_view op) {
 }
 
 Work moved_work(const Key& key, const Catalogue& catalogue) {
-  Work moved = work(key, catalogue);
+  const OperatorInfo* info = catalogue.find(key.domain, key.op);
+  Work moved = work(key, info);
   if (picks(key.op)) {
     moved.bytes_in = std::min(moved.bytes_in, moved.bytes_out);
     moved.bytes_weights = std::min(moved.bytes_weights, moved.bytes_out);
@@ -35,7 +36,6 @@ Work moved_work(const Key& key, const Catalogue& catalogue) {
   // Of a half, or of less, it writes zeros; how much of the rest it reads is in its operand's
   // value.
   if (key.op == "Trilu") moved.bytes_in = 0;
-  const OperatorInfo* info = catalogue.find(key.domain, key.op);
   if (info != nullptr && info->hands_on) moved.bytes_out = 0;
   return moved;
 }

@@ -218,16 +218,6 @@ bool is_other(std::string_view domain) {
   return !domain.empty() && !domain.starts_with("com.microsoft") && !domain.starts_with("ai.onnx");
 }
 
-}  // namespace
-
-bool is_slow_function(std::string_view op) {
-  const KeyHead head = head_of(op);
-  const ValueCost* cost = find(head.domain, head.op);
-  return cost != nullptr && cost->single >= kMuch;
-}
-
-namespace {
-
 template <class List>
 const OtherCost* find_in(const List& list, std::string_view name) {
   const auto at = std::lower_bound(list.begin(), list.end(), name,

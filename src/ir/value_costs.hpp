@@ -17,10 +17,6 @@ namespace oplat::ir {
 double value_cost_sd(std::string_view text);
 double value_cost_sd(const Key& key);
 
-/// Whether an operator ("com.microsoft:QuickGelu", "Sinh") computes a function whose time differs
-/// much with the value: of the C library, element by element.
-bool is_slow_function(std::string_view op);
-
 /// Whether an operator reads only those elements of a table that another operand names: what it
 /// moves is bounded by its result, not by the table. By the operator's name, whatever its domain.
 bool is_look_up(const Key& key);

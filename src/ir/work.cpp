@@ -18,6 +18,10 @@ std::optional<double> stored_bytes(const TensorEntry& tensor) {
 }
 
 Work work(const Key& key, const Catalogue& catalogue) {
+  return work(key, catalogue.find(key.domain, key.op));
+}
+
+Work work(const Key& key, const OperatorInfo* info) {
   Work work;
   const auto add = [&](double& sum, const TensorEntry* tensor) {
     const auto bytes = tensor == nullptr ? std::nullopt : stored_bytes(*tensor);
@@ -38,7 +42,7 @@ Work work(const Key& key, const Catalogue& catalogue) {
     // A result written over an operand is written all the same.
     if (!std::holds_alternative<AbsentEntry>(key.results[i])) add(work.bytes_out, key.result(i));
   }
-  if (const OperatorInfo* info = catalogue.find(key.domain, key.op); info != nullptr) {
+  if (info != nullptr) {
     if (info->flops != nullptr) work.flops = info->flops(key);
     if (info->scratch != nullptr) work.bytes_scratch = info->scratch(key).value_or(0);
   }

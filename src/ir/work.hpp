@@ -10,6 +10,7 @@
 namespace oplat::ir {
 
 class Catalogue;
+struct OperatorInfo;
 
 /// Bytes are those of operands and results as stored, each tensor once. `flops` counts a
 /// multiply-add as two operations; it is std::nullopt if the catalogue holds no formula for the
@@ -31,6 +32,8 @@ struct Work {
 };
 
 Work work(const Key& key, const Catalogue& catalogue);
+/// The same with the catalogue's entry for its operator; nullptr: it has none.
+Work work(const Key& key, const OperatorInfo* info);
 
 /// Of one tensor, elements below a byte packed; std::nullopt if the key does not say.
 std::optional<double> stored_bytes(const TensorEntry& tensor);

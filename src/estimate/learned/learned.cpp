@@ -78,7 +78,6 @@ struct InState {
   Estimate estimate;
   double outside = 0;  ///< LearnedAnswer::outside
   std::size_t state = 0;
-  bool other_type = false;  ///< rows of the operator have other element types
 };
 
 /// What models say of a kernel in each of its states. Without points: nothing.
@@ -86,6 +85,7 @@ struct OfKernel {
   std::vector<StatePoint> points;
   std::vector<InState> answers = {};  ///< of each point, where no relatives answer
   std::optional<Relatives::Answer> kin = std::nullopt;  ///< relatives answer; in the first state
+  bool new_type = false;  ///< rows of the operator have other element types
 };
 
 /// Kernels kept; beyond, they are asked anew.
@@ -202,6 +202,8 @@ class Learned final : public Estimator {
     // A kernel is never hotter than it leaves its weights itself.
     const std::size_t first =
         states == 1 ? 0 : state_of_its_own(description->work, fitted_->limits);
+    const double type_sd = spread_of_type(*description);
+    kernel.new_type = type_sd > 0;
     for (std::size_t state = first; state < states; ++state) {
       if (state > first && !fitted_->reuse_bytes[state]) continue;
       ir::Description asked = *description;
@@ -209,9 +211,8 @@ class Learned final : public Estimator {
       auto learned = fitted_->model.answer(asked, profile_);
       if (!learned) return of_relatives(key, *description, states);
       if (learned->outside > 0) temper(*learned, key, description->work, state);
-      const double type_sd = spread_of_type(*description);
       learned->sd_log = std::max(learned->sd_log, type_sd);
-      kernel.answers.push_back({estimate_of(*learned), learned->outside, state, type_sd > 0});
+      kernel.answers.push_back({estimate_of(*learned), learned->outside, state});
       const Estimate& estimate = kernel.answers.back().estimate;
       const double bytes = state == first && states > 1 ? std::max(1.0, description->work.bytes())
                                                         : fitted_->reuse_bytes[state].value_or(1);
@@ -246,7 +247,7 @@ class Learned final : public Estimator {
       const std::size_t related = fitted_->model.related();
       estimate.why = fmt::format(
           "{}{}{} ({} rows{})", evidence_of(estimate.tier), far,
-          basis.other_type ? "; no row of the operator has this element type" : "",
+          kernel.new_type ? "; no row of the operator has this element type" : "",
           fitted_->model.sites(),
           related > 0 ? fmt::format(" and {} of another number of threads", related) : "");
     }
@@ -265,24 +266,15 @@ class Learned final : public Estimator {
 
   /// Of a product in a type that no row of its operator has, but for those in which runtimes have
   /// kernels of products: in nine of ten cases within a factor of 20, of doubles of 4. MatMul of
-  /// 128x256x256 took 7 times as long in i32 as in f32, 22 times in i64, 2.2 times in f64 (ONNX
+  /// 128x256x256 took 6.4 times as long in i32 as in f32, 20 times in i64, 2.0 times in f64 (ONNX
   /// Runtime 1.31.1, one core of a Zen 4, 2026-11-30).
   double spread_of_type(const ir::Description& description) const {
     constexpr double kIntegersSd = 1.8, kDoublesSd = 0.85;
-    if (!description.contraction || fitted_->model.space().knows_type(description)) return 0;
-    switch (*type_of(description.slice)) {
-      case ir::Dtype::F64:
-        return kDoublesSd;
-      case ir::Dtype::I64:
-      case ir::Dtype::I32:
-      case ir::Dtype::I16:
-      case ir::Dtype::U64:
-      case ir::Dtype::U32:
-      case ir::Dtype::U16:
-        return kIntegersSd;
-      default:
-        return 0;
-    }
+    constexpr int kBits = 16;
+    if (!description.contraction) return 0;
+    const auto type = fitted_->model.space().new_type(description);
+    if (type == ir::Dtype::F64) return kDoublesSd;
+    return type && ir::is_integer(*type) && *ir::bits(*type) >= kBits ? kIntegersSd : 0;
   }
 
   /// Far beyond the few rows of its slice a kernel is known no better than one without any: what

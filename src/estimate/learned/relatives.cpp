@@ -7,7 +7,6 @@
 #include <map>
 
 #include "base/bytes.hpp"
-#include "ir/value_costs.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -22,10 +21,6 @@ constexpr double kMinSize = 64;
 /// Of a normal distribution's magnitudes nine in ten are below this.
 constexpr double kQuantile90 = 1.6448536269514722;
 constexpr double kMinSd = 0.1;
-/// Of a function of the C library from others, or from what is to be had: Sinh and Tan take 3 and 2
-/// ns an element where a sum takes 0.05 and Pow 0.4 (ONNX Runtime 1.31.1, one core of a Zen 4,
-/// 2026-11-30), so that nine in ten may be within a factor of 20.
-constexpr double kSlowFunctionSd = 1.8;
 /// Where too few could be asked to learn from.
 constexpr std::array<double, 2> kGuessedSd = {0.5, 1.0};
 constexpr std::size_t kMinAsked = 10;
@@ -152,17 +147,10 @@ std::optional<Relatives::Answer> Relatives::answer(std::string_view op, const ir
     for (const std::string& one : ops_) alike.push_back(base_of(one) == base);
     found = guess(sizes, [&](const Site& site) { return alike[site.op]; });
   }
-  double sd_log = sd_log_[static_cast<std::size_t>(kin)];
-  if (!found && ir::is_slow_function(op)) {
-    std::vector<bool> slow;
-    for (const std::string& one : ops_) slow.push_back(ir::is_slow_function(one));
-    found = guess(sizes, [&](const Site& site) { return slow[site.op]; });
-    sd_log = std::max(sd_log, kSlowFunctionSd);
-  }
   if (!found) found = guess(sizes, in_state);
   if (!found) found = guess(sizes, [](const Site&) { return true; });
   if (!found) return std::nullopt;
-  return Answer{log_bound + found->u, sd_log, kin, found->rows};
+  return Answer{log_bound + found->u, sd_log_[static_cast<std::size_t>(kin)], kin, found->rows};
 }
 
 std::string Relatives::save() const {

@@ -86,14 +86,7 @@ std::string_view kind_of(std::string_view slice) {
   return slice.substr(first + 1, slice.find(' ', first + 1) - first - 1);
 }
 
-std::optional<std::uint32_t> index_below(std::string_view word, std::size_t limit) {
-  const auto number = base::parse_int(word);
-  if (!number || *number < 0 || static_cast<std::size_t>(*number) >= limit) return std::nullopt;
-  return static_cast<std::uint32_t>(*number);
-}
-
-}  // namespace
-
+/// Element type of the first operand, as a slice names it; std::nullopt where it names none.
 std::optional<ir::Dtype> type_of(std::string_view slice) {
   for (std::size_t at = slice.find(' '); at != std::string_view::npos; at = slice.find(' ', at)) {
     ++at;
@@ -106,6 +99,14 @@ std::optional<ir::Dtype> type_of(std::string_view slice) {
   }
   return std::nullopt;
 }
+
+std::optional<std::uint32_t> index_below(std::string_view word, std::size_t limit) {
+  const auto number = base::parse_int(word);
+  if (!number || *number < 0 || static_cast<std::size_t>(*number) >= limit) return std::nullopt;
+  return static_cast<std::uint32_t>(*number);
+}
+
+}  // namespace
 
 bool Space::Slice::holds(const std::vector<double>& numbers_of) const {
   return std::all_of(same.begin(), same.end(), [&](const Same& each) {
@@ -241,13 +242,14 @@ Space::Home Space::home_of(const ir::Description& description) const {
           relative};
 }
 
-bool Space::knows_type(const ir::Description& description) const {
+std::optional<ir::Dtype> Space::new_type(const ir::Description& description) const {
+  if (slices_.contains(description.slice)) return std::nullopt;
   const auto type = type_of(description.slice);
-  if (!type || slices_.contains(description.slice)) return true;
   const std::string_view family = ir::family_of(description.slice);
-  return std::any_of(slices_.begin(), slices_.end(), [&](const auto& entry) {
+  const bool known = std::any_of(slices_.begin(), slices_.end(), [&](const auto& entry) {
     return ir::family_of(entry.first) == family && type_of(entry.first) == type;
   });
+  return known ? std::nullopt : type;
 }
 
 std::vector<Beyond> Space::beyond(const ir::Description& description) const {

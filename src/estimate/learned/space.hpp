@@ -44,9 +44,6 @@ struct Beyond {
   double doublings = 0;
 };
 
-/// Element type of the first operand, as a slice names it; std::nullopt where it names none.
-std::optional<ir::Dtype> type_of(std::string_view slice);
-
 /// The standard deviation of the logarithm of an answer at a point, where one among the rows has
 /// `sd_log`.
 double spread_at(const Point& point, double sd_log);
@@ -63,9 +60,9 @@ class Space {
   /// std::nullopt if the slice was never seen, unless its numbers mean the same in another slice of
   /// the operator: then the place is a strange one in that.
   [[nodiscard]] std::optional<Point> place(const ir::Description& description) const;
-  /// Whether a row of the operator has the element type of the description's first operand. True
-  /// where its slice names none.
-  [[nodiscard]] bool knows_type(const ir::Description& description) const;
+  /// The element type of the description's first operand, if no row of the operator has it;
+  /// std::nullopt also where its slice names none.
+  [[nodiscard]] std::optional<ir::Dtype> new_type(const ir::Description& description) const;
   /// Why a place lies outside, the farthest first; for people.
   [[nodiscard]] std::vector<Beyond> beyond(const ir::Description& description) const;
 

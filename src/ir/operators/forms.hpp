@@ -75,10 +75,11 @@ std::optional<Description> describe_recurrent(const Key& key);
 /// Gather: the loop before the axis, indices, elements behind the axis, length of the axis.
 std::optional<Description> describe_gather(const Key& key);
 
-/// Resize and Upsample: images, their height and width as they become, and by how much a side
-/// shrinks: 1 if it grows, 2 at most, since then no result shares its neighbours; of cubic and
-/// antialiased ones whatever it is. Volumes and signals have loops of their own. Whether factors or
-/// sizes are said changes nothing, and neither does where the places of an interpolation lie.
+/// Resize and Upsample: images, their height and width as they become, and by how much they shrink,
+/// the root of elements in by elements out: 1 if they grow, 2 at most, since then no result shares
+/// its neighbours; of cubic and antialiased ones whatever it is. Volumes and signals have loops of
+/// their own. Whether factors or sizes are said changes nothing, and neither does where the places
+/// of an interpolation lie.
 std::optional<Description> describe_resize(const Key& key);
 
 /// Softmax and LogSoftmax normalise along one axis since this version, before it from one on.

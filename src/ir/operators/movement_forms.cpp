@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,19 +75,21 @@ std::optional<std::vector<double>> steps_of_slice(const Key& key, std::size_t ra
   std::vector<double> steps(rank, 1);
   const auto said = numbers_of(key, kSteps);
   if (!said) return steps;
-  const bool from_first = key.operand(kAxes) == nullptr;
-  const auto axes = numbers_of(key, kAxes);
-  if (said->size() > rank || (!from_first && axes && axes->size() != said->size()))
-    return std::nullopt;
+  if (said->size() > rank) return std::nullopt;
+  auto axes = numbers_of(key, kAxes);
+  if (key.operand(kAxes) == nullptr) {
+    axes.emplace(said->size());
+    std::iota(axes->begin(), axes->end(), std::int64_t{0});
+  }
+  if (!axes) {
+    // Another step than 1, along an axis that is not known.
+    const bool ones = std::all_of(said->begin(), said->end(), [](auto one) { return one == 1; });
+    return ones ? std::optional(steps) : std::nullopt;
+  }
+  if (axes->size() != said->size()) return std::nullopt;
   for (std::size_t i = 0; i < said->size(); ++i) {
-    if ((*said)[i] == 0) return std::nullopt;
-    // Of steps that differ along axes that are not known, none is told.
-    if (!from_first && !axes) {
-      if ((*said)[i] != 1) return std::nullopt;
-      continue;
-    }
-    const auto axis = axis_index(from_first ? static_cast<std::int64_t>(i) : (*axes)[i], rank);
-    if (!axis) return std::nullopt;
+    const auto axis = axis_index((*axes)[i], rank);
+    if (!axis || (*said)[i] == 0) return std::nullopt;
     steps[*axis] = static_cast<double>((*said)[i]);
   }
   return steps;
@@ -219,15 +222,21 @@ std::optional<Description> describe_slice(const Key& key) {
   // if each comes after the other.
   std::size_t at = whole->size();
   while (at > 0 && (*steps)[at - 1] == 1 && (*whole)[at - 1] == (*part)[at - 1]) --at;
-  const bool all = at == 0;
-  at = all ? 0 : at - 1;
-  const double step = all ? 1 : std::abs((*steps)[at]);
-  const bool stepped = !all && (*steps)[at] != 1;
-  const double along = part->empty() ? 1 : (*part)[at];
-  const double behind = product_of(*whole, std::min(at + 1, whole->size()), whole->size());
-  const double before = product_of(*part, 0, at);
   Form form(key, {"values3", "values4"});
   form.types(1);
+  if (at == 0) {
+    return form.steps(kStepsOfSliced)
+        .loop("runs", 1)
+        .loop("long", product_of(*whole, 0, whole->size()))
+        .loop("apart", 1)
+        .done();
+  }
+  --at;
+  const double step = std::abs((*steps)[at]);
+  const bool stepped = (*steps)[at] != 1;
+  const double along = (*part)[at];
+  const double behind = product_of(*whole, at + 1, whole->size());
+  const double before = product_of(*part, 0, at);
   if (stepped && behind == 1) {
     return form.word("each")
         .steps(kStepsOfPick * before * along + kStepsOfSliced * before)
@@ -236,8 +245,8 @@ std::optional<Description> describe_slice(const Key& key) {
         .loop("step", step)
         .done();
   }
-  const double runs = all ? 1 : before * (stepped ? along : 1);
-  const double apart = stepped ? step : part->empty() ? 1 : (*whole)[at] / along;
+  const double runs = before * (stepped ? along : 1);
+  const double apart = stepped ? step : (*whole)[at] / along;
   return form.steps(kStepsOfSliced * runs)
       .loop("runs", runs)
       .loop("long", behind * (stepped ? 1 : along))

@@ -849,6 +849,12 @@ TEST(Description, AFusedActivationCostsByItsElements) {
   EXPECT_EQ(described("HardSwish/14{}(f32[8])->(f32[8])")->activation_cost, 0) << "not fused";
 }
 
+TEST(Description, FunctionsWithoutVectorsTakeStepsForEachElement) {
+  EXPECT_EQ(described("Sinh/9{}(f32[1,64,50,50])->(f32[1,64,50,50])")->work.steps, 15 * 160000);
+  EXPECT_EQ(described("Mod/13{fmod=1}(f32[80],f32[80])->(f32[80])")->work.steps, 5.8 * 80);
+  EXPECT_EQ(described("Sqrt/13{}(f32[80])->(f32[80])")->work.steps, 0);
+}
+
 TEST(Description, WhatIsMultipliedIsFloatsOrBytesOrSignedBytes) {
   const auto factors = [](std::string_view key) { return described(key)->factors; };
   EXPECT_EQ(factors("MatMul/13{}(f32[8,16],f32c[16,4])->(f32[8,4])"), Factors::Wide);

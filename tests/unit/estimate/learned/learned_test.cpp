@@ -236,6 +236,41 @@ TEST(LearnedBeyondTest, FarBeyondASingleRowItIsNoLessSureThanRelatives) {
   EXPECT_LT(ask(unary("Relu", 3 << 18)).sd_log, far.sd_log) << "between its own rows";
 }
 
+TEST(LearnedTypesTest, AProductInATypeThatNoRowHasIsNotSure) {
+  test::SmallTable small;
+  const auto product = [](std::string_view type, int rows, int columns) {
+    return fmt::format("MatMul/13{{}}({0}[{1},64],{0}[64,{2}])->({0}[{1},{2}])", type, rows,
+                       columns);
+  };
+  must(small.table().transaction([&]() -> Status {
+    for (int rows = 4; rows <= 256; rows *= 2) {
+      for (int columns = 8; columns <= 256; columns *= 2)
+        small.row(small.device(), small.setting(), product("f32", rows, columns), std::nullopt,
+                  test::timing(500 + 0.5 * rows * columns));
+    }
+    return {};
+  }));
+  const RowSource source{
+      &small.table(), small.device(), {small.setting()}, std::nullopt, &compat::catalogue()};
+  LearnRequest request;
+  request.threads = 1;
+  request.effort = 0.1;
+  for (const table::Fit& one : must(learn(source, request)).fits)
+    must(small.table().put_fit(small.device(), small.setting(), one));
+  const auto ask = [&](const std::string& key) {
+    const Query query{key, std::nullopt};
+    std::optional<Estimate> answer;
+    must(estimate_all(must(make_chain(source, {})), {&query, 1}, {&answer, 1}));
+    return answer.value();
+  };
+  constexpr std::string_view kWhy = "no row of the operator has this element type";
+  EXPECT_GE(ask(product("i64", 48, 96)).sd_log, 1.8);
+  EXPECT_GE(ask(product("f64", 48, 96)).sd_log, 0.85);
+  EXPECT_NE(ask(product("i64", 48, 96)).why.find(kWhy), std::string::npos);
+  EXPECT_LT(ask(product("f32", 48, 96)).sd_log, 0.85);
+  EXPECT_EQ(ask(product("f32", 48, 96)).why.find(kWhy), std::string::npos);
+}
+
 /// Forty rows of two threads, and with `others` 400 of one, of other kernels.
 class TableOfThreads {
  public:

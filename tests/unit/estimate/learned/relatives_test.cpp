@@ -43,22 +43,6 @@ struct Made {
   }
 };
 
-TEST(Relatives, OfASlowFunctionOthersAnswerAndAreNotSure) {
-  const Made made;
-  const auto relatives = Relatives::learn(made.rows, made.machine);
-  ASSERT_TRUE(relatives);
-  const ir::Work work = work_of(50'000);
-  const double bound = std::log(made.machine.bound_ns(work));
-  const auto sinh = relatives->answer("Sinh", work, 0);
-  ASSERT_TRUE(sinh);
-  EXPECT_EQ(sinh->kin, Relatives::Kin::Any);
-  EXPECT_NEAR(sinh->log_ns - bound, std::log(16.0), 0.1) << "as Pow, not as Add";
-  EXPECT_DOUBLE_EQ(sinh->sd_log, 1.8);
-  const auto neg = relatives->answer("Neg", work, 0);
-  ASSERT_TRUE(neg);
-  EXPECT_LT(neg->log_ns, sinh->log_ns);
-}
-
 TEST(Relatives, AnotherFormOfTheOperatorAnswers) {
   const Made made;
   const auto relatives = Relatives::learn(made.rows, made.machine);

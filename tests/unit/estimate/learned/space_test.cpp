@@ -226,18 +226,19 @@ TEST(SpaceTest, CoordinatesKeepTheOrderOfNumbers) {
 }
 
 TEST(Space, KnowsWhichElementTypesRowsHave) {
-  EXPECT_EQ(type_of(":MatMul f32 f32c->f32"), ir::Dtype::F32);
-  EXPECT_EQ(type_of(":MatMul alpha=1 f64c=2 i64"), ir::Dtype::F64);
-  EXPECT_EQ(type_of("com.microsoft:QGemm u8#[]=0"), ir::Dtype::U8);
-  EXPECT_EQ(type_of("tinynas:Conv"), std::nullopt);
   const std::vector<ir::Description> rows{described(":MatMul f32 f32c", {4, 5}),
                                           described(":Gemm f32 f32", {5, 5})};
   const Space space = Space::learn(rows);
-  EXPECT_TRUE(space.knows_type(described(":MatMul f32 f32c", {4, 4})));
-  EXPECT_TRUE(space.knows_type(described("com.microsoft:FusedMatMul f32 f32", {4, 4})));
-  EXPECT_FALSE(space.knows_type(described(":MatMul i64 i64", {4, 4})));
-  EXPECT_FALSE(space.knows_type(described(":Conv f32 f32c", {4, 4}))) << "another operator's";
-  EXPECT_TRUE(space.knows_type(described("tinynas:Conv", {4, 4}))) << "names none";
+  const auto new_type = [&](const std::string& slice) {
+    return space.new_type(described(slice, {4, 4}));
+  };
+  EXPECT_EQ(new_type(":MatMul f32 f32c"), std::nullopt);
+  EXPECT_EQ(new_type("com.microsoft:FusedMatMul f32 f32"), std::nullopt);
+  EXPECT_EQ(new_type(":MatMul i64 i64"), ir::Dtype::I64);
+  EXPECT_EQ(new_type(":MatMul alpha=1 f64c=2 i64"), ir::Dtype::F64);
+  EXPECT_EQ(new_type(":MatMul u8#[]=0"), ir::Dtype::U8);
+  EXPECT_EQ(new_type(":Conv f32 f32c"), ir::Dtype::F32) << "another operator's rows";
+  EXPECT_EQ(new_type("tinynas:Conv"), std::nullopt) << "names none";
 }
 
 }  // namespace
