@@ -6,14 +6,11 @@
 
 namespace oplat::ir {
 
-/// Whether copies of a kernel of ONNX Runtime, each reading what the one before gave, would compute
-/// with other numbers than those that were made up, so that they take another time: powers and
-/// squares, functions that are quicker for some values, and what halves small numbers.
-bool drifts_in_chain(const Key& key);
-
-/// Whether a row of this key whose copies were a chain is of another kernel than the key's, as rows
-/// of before docs/adr/0099 are: of operators that drift, and of those that were taken to copy an
-/// operand over which they write in a chain.
+/// Whether copies of a kernel of ONNX Runtime, each reading what the one before gave, would be of
+/// another kernel than the key's, unless it is in place, where there must be a chain. Numbers
+/// drift, so that copies take another time: of powers and squares, of functions that are quicker
+/// for some values, and of what halves small numbers. Others write over the operand that the key
+/// has them copy. Rows of before docs/adr/0099 may be of such a chain.
 bool is_another_in_chain(const Key& key);
 
 }  // namespace oplat::ir

@@ -41,9 +41,13 @@ Status check_processes(const table::Table& table, std::string_view name,
   return {};
 }
 
-/// Whether the row is of a time in which a chain was another kernel than its key's.
-bool is_of_another_kernel(const CampaignRow& row, const table::Method& method) {
-  if (row.kind == RowKind::Model || method.topology != kChain) return false;
+/// Whether the row is of a time in which a chain was another kernel than its key's. Other workers
+/// than ONNX Runtime's go on chaining what they are given.
+bool is_of_another_kernel(const CampaignRow& row, const table::Method& method,
+                          const CampaignRequest& request) {
+  if (row.kind == RowKind::Model || method.topology != kChain ||
+      request.setting.runtime != "onnxruntime")
+    return false;
   const auto key = ir::parse(row.name);
   return key && ir::is_another_in_chain(*key);
 }
@@ -60,7 +64,7 @@ void take_over(CampaignRow& row, const table::Outcome& outcome, const table::Met
     }
     return;
   }
-  if (is_of_another_kernel(row, method)) {
+  if (is_of_another_kernel(row, method, request)) {
     row.afresh = true;
     return;
   }

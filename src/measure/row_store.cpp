@@ -41,14 +41,19 @@ Result<table::RowId> RowStore::put(CampaignRow& row, View view) {
   return table_->put_row(device_, setting_, campaign_, stored);
 }
 
+Result<table::RowId> RowStore::put_afresh(CampaignRow& row, View view) {
+  OPLAT_TRY(id, put(row, std::move(view)));
+  if (row.afresh) OPLAT_CHECK(table_->remove_blocks(id));
+  return id;
+}
+
 Status RowStore::add_block(CampaignRow& row, const table::Block& block, References& references) {
   references.add(block);
   row.blocks.push_back(block);
   View view = assess(row, references);
   Status stored = table_->transaction([&]() -> Status {
-    OPLAT_TRY(id, put(row, std::move(view)));
+    OPLAT_TRY(id, put_afresh(row, std::move(view)));
     row.id = id;
-    if (row.afresh) OPLAT_CHECK(table_->remove_blocks(id));
     return row.kind == RowKind::Model ? table_->add_model_block(id, block)
                                       : table_->add_block(id, block);
   });
@@ -65,10 +70,10 @@ Status RowStore::refuse(CampaignRow& row, const table::Outcome& refusal, Referen
     row.method.add(kFailedLater);
     view = assess(row, references);
   }
-  OPLAT_TRY(id, put(row, std::move(view)));
-  if (row.afresh) OPLAT_CHECK(table_->remove_blocks(id));
-  row.afresh = false;
-  return {};
+  Status stored = table_->transaction(
+      [&]() -> Status { return put_afresh(row, std::move(view)).map([](table::RowId) {}); });
+  if (stored) row.afresh = false;
+  return stored;
 }
 
 Status RowStore::refresh(CampaignRow& row, References& references) {

@@ -35,6 +35,8 @@ class RowStore {
   };
   View assess(CampaignRow& row, References& references) const;
   Result<table::RowId> put(CampaignRow& row, View view);
+  /// The same; blocks of another kernel go (CampaignRow::afresh). To be called in a transaction.
+  Result<table::RowId> put_afresh(CampaignRow& row, View view);
 
   table::Table* table_;
   table::DeviceId device_;

@@ -571,7 +571,7 @@ class KernelWriter {
     if (key_.op == "Cast") return std::nullopt;  // the runtime joins casts that follow each other
     if (reads_optional_ || gives_optional()) return std::nullopt;
     if (const auto* alias = std::get_if<ir::AliasEntry>(&key_.results[0])) return alias->index;
-    if (ir::drifts_in_chain(key_)) return std::nullopt;
+    if (ir::is_another_in_chain(key_)) return std::nullopt;
     const ir::TensorEntry* result = key_.result(0);
     if (result == nullptr) return std::nullopt;
     const ir::OperatorInfo* info = ir::Catalogue::own().find(key_.domain, key_.op);

@@ -338,6 +338,7 @@ TEST(Campaign, RowsOfAChainThatIsAnotherKernelAreMeasuredAfresh) {
   const std::string square = "Pow/15{}(f32[64],f32c[]=2.0)->(f32[64])";
   bench.world.kernels[square].hot_ns = 9e3;
   bench.request.keys.push_back(square);
+  bench.request.setting.runtime = "onnxruntime";
   bench.run();
   const auto blocks_of = [&](const std::string& key) {
     return *bench.table->blocks_of(bench.rows().at({key, false}).id);
