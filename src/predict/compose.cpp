@@ -97,11 +97,25 @@ Exposure exposure_of(const SumParts& parts, double total_ns) {
 }
 
 double Composition::sd_log_of(double total_ns, const SumParts& parts) const {
-  const double own = std::hypot(sd_log, moments.sd_log_of(exposure_of(parts, total_ns)));
-  if (!(total_ns > 0)) return own;
+  return std::hypot(steady_sd_log_of(total_ns, parts), moment_sd_log_of(total_ns, parts));
+}
+
+double Composition::moment_sd_log_of(double total_ns, const SumParts& parts) const {
+  return moments.sd_log_of(exposure_of(parts, total_ns));
+}
+
+double Composition::steady_sd_log_of(double total_ns, const SumParts& parts) const {
+  if (!(total_ns > 0)) return sd_log;
   const double evicted_ns = c2_ns_per_byte * parts.evicted_sd_bytes;
-  return std::sqrt(own * own + (covariance.variance_ns2(parts) + evicted_ns * evicted_ns) /
-                                   (total_ns * total_ns));
+  return std::sqrt(sd_log * sd_log + (covariance.variance_ns2(parts) + evicted_ns * evicted_ns) /
+                                         (total_ns * total_ns));
+}
+
+SumVariance Composition::variance_of(std::span<const Term> terms, double total_ns,
+                                     const SumParts& parts) const {
+  SumVariance variance = sum_variance(terms, steady_sd_log_of(total_ns, parts), correlations);
+  variance.add_unscored(moment_sd_log_of(total_ns, parts));
+  return variance;
 }
 
 void KernelTimes::add(const KernelPrediction& kernel, const Composition& composition) {
@@ -313,10 +327,9 @@ Status compose(Prediction& prediction) {
                        prediction.reuse_bytes,
                        times.touched_bytes};
   prediction.composition_sd_log = composition.sd_log_of(total, parts);
-  prediction.moment_sd_log = composition.moments.sd_log_of(exposure_of(parts, total));
+  prediction.moment_sd_log = composition.moment_sd_log_of(total, parts);
   SumVariance variance =
-      sum_variance(terms_of(prediction.kernels, total / scale), prediction.composition_sd_log,
-                   prediction.moment_sd_log, composition.correlations);
+      composition.variance_of(terms_of(prediction.kernels, total / scale), total, parts);
   for (const Mismatch& mismatch : prediction.mismatch) variance.add_unscored(mismatch.sd_log);
   variance.add_unscored(prediction.control_sd_log);
   const double spread = std::sqrt(variance.all());

@@ -140,7 +140,7 @@ Remedy remedy_for(const KernelPrediction& kernel) {
                                                                   : Remedy::Nothing;
 }
 
-/// Takes the formula of total_spread() apart. Fills DistinctKernel::uncertainty_share.
+/// Takes the formula of sum_variance() apart. Fills DistinctKernel::uncertainty_share.
 std::optional<Uncertainty> take_apart(const Prediction& prediction,
                                       std::vector<DistinctKernel>& distinct) {
   if (!prediction.sd_log || !positive(prediction.latency_ns)) return std::nullopt;

@@ -171,7 +171,9 @@ KernelSum sum_of(const std::vector<KernelPrediction>& kernels) {
       others.push_back(term);
     }
   }
-  sum.other_variance = std::pow(total_spread(others, common), 2);
+  const SumVariance of_others = sum_variance(others, common);
+  sum.other_variance = of_others.all();
+  sum.unscored_ns2 = of_others.unscored;
   return sum;
 }
 
@@ -523,6 +525,7 @@ ErrorTerm Fitting::error_of(const FitCandidate& model, const Fitted& fitted) con
   const double share = scale / predicted;
   error.linear = share * sum.linear;
   error.squares = share * share * sum.squares;
+  error.unscored = share * share * sum.unscored_ns2;
   error.fixed_variance = share * share * sum.other_variance +
                          best.covariance.variance_ns2(sum.parts) / (predicted * predicted);
   for (std::size_t c = 0; c < curves_.size(); ++c) {
@@ -646,7 +649,9 @@ Result<LeftOutModel> Fitting::left_out(const FitCandidate& model, const Without&
   left.measured = model.measured;
   left.predicted_ns = model.measured.median_ns / std::exp(error.log_error);
   left.moment_sd_log = composition.moments.sd_log_of(model.exposure(left.predicted_ns));
-  SumVariance variance{error.variance(composition.measured_correlation, composition.sd_log), 0};
+  SumVariance variance{
+      error.variance(composition.measured_correlation, composition.sd_log) - error.unscored,
+      error.unscored};
   variance.add_unscored(left.moment_sd_log);
   left.sd_log = std::sqrt(variance.all());
   const Calibration calibration{static_cast<std::int64_t>(composition.scores.size()),

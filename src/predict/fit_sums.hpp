@@ -16,6 +16,7 @@ struct KernelSum {
   double linear = 0;          ///< sum of w sd of measured kernels, in ns
   double squares = 0;         ///< sum of (w sd)^2 of measured kernels, in ns^2
   double other_variance = 0;  ///< of everything else, in ns^2
+  double unscored_ns2 = 0;    ///< in it, SumVariance::unscored
   /// Of the sum, in ns^2, if errors of measured kernels have this correlation.
   [[nodiscard]] double variance_ns2(double rho) const {
     return rho * linear * linear + (1 - rho) * squares + other_variance;
@@ -50,6 +51,7 @@ struct ErrorTerm {
   double linear = 0;          ///< sum of w sd of measured kernels, relative to the prediction
   double squares = 0;         ///< sum of (w sd)^2 of them, relative
   double fixed_variance = 0;  ///< of other kernels, the coefficients and the curve, relative
+  double unscored = 0;        ///< in it, SumVariance::unscored
   double noise_variance = 0;  ///< of the measured time: in the error, not in the prediction
   [[nodiscard]] double variance(double rho, double sd) const {
     return rho * linear * linear + (1 - rho) * squares + fixed_variance + sd * sd;

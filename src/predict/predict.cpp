@@ -263,8 +263,8 @@ constexpr double kWiderBy = 3;
 /// results: its memory is not that of the activations, which is used again and again, and the
 /// kernel waits for it (docs/adr/0093, 0094).
 constexpr double kUntouchedCounts = 4;
-/// Of the bytes that stay near a core, how many count with several threads, over the share that
-/// other cores wrote: all of them with two (docs/adr/0097).
+/// Factor on the share 1 - 1 / T of T threads' bytes that other cores wrote: with two threads all
+/// bytes that stay near a core count (docs/adr/0097).
 constexpr double kSharedOverOthers = 2;
 /// Of these with more than two threads, which nobody has compared: a standard deviation.
 constexpr double kSharedSd = 0.5;

@@ -119,6 +119,13 @@ struct Composition {
   /// not known of the coefficients. Of imported tables, which hold no empty call, a warning says
   /// that nothing is known of the call at all.
   [[nodiscard]] double sd_log_of(double total_ns, const SumParts& parts) const;
+  /// The parts of it: what is the same at each moment, and how far apart moments are.
+  [[nodiscard]] double steady_sd_log_of(double total_ns, const SumParts& parts) const;
+  [[nodiscard]] double moment_sd_log_of(double total_ns, const SumParts& parts) const;
+  /// Of that and of the kernels `terms`. Moments are not scored: a model that calibrates is taken
+  /// at their median.
+  [[nodiscard]] SumVariance variance_of(std::span<const Term> terms, double total_ns,
+                                        const SumParts& parts) const;
   /// What a model takes beyond the sum of its kernels, each by itself.
   [[nodiscard]] double overhead_ns(const KernelTimes& kernels) const {
     return c0_ns + c1_ns * static_cast<double>(n_kernels) + c2_ns_per_byte * kernels.evicted_bytes +

@@ -39,7 +39,7 @@ double Term::own_sd_log() const {
       0.0, sd_log * sd_log - common_sd_log * common_sd_log - values_sd_log * values_sd_log));
 }
 
-SumVariance sum_variance(std::span<const Term> terms, double composition_sd, double moment_sd,
+SumVariance sum_variance(std::span<const Term> terms, double composition_sd,
                          const Correlations& known) {
   struct Sums {
     double linear = 0;
@@ -58,9 +58,7 @@ SumVariance sum_variance(std::span<const Term> terms, double composition_sd, dou
     sums.squares += part * part;
     sums.measured = sums.measured && term.measured;
   }
-  const double moments = moment_sd * moment_sd;
-  SumVariance variance{std::max(0.0, composition_sd * composition_sd - moments) + common * common,
-                       moments};
+  SumVariance variance{composition_sd * composition_sd + common * common, 0};
   for (const auto& [group, sums] : groups) {
     const double rho = correlation(group, known);
     (sums.measured ? variance.scored : variance.unscored) +=
@@ -71,7 +69,7 @@ SumVariance sum_variance(std::span<const Term> terms, double composition_sd, dou
 }
 
 double total_spread(std::span<const Term> terms, double composition_sd, const Correlations& known) {
-  return std::sqrt(sum_variance(terms, composition_sd, 0, known).all());
+  return std::sqrt(sum_variance(terms, composition_sd, known).all());
 }
 
 namespace {

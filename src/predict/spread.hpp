@@ -73,9 +73,8 @@ struct SumVariance {
 
 /// The sum over groups of [rho (sum w sd)^2 + (1 - rho) sum w^2 sd^2] + sum over operators of
 /// (sum w values)^2 + (sum w common)^2 + composition_sd^2, sd being a term's own. Groups with terms
-/// that are not measured, values, and `moment_sd`, a part of composition_sd, are not scored: a
-/// model that calibrates is taken at the median of its moments.
-SumVariance sum_variance(std::span<const Term> terms, double composition_sd, double moment_sd,
+/// that are not measured, and values, are not scored.
+SumVariance sum_variance(std::span<const Term> terms, double composition_sd,
                          const Correlations& known = {});
 /// The root of all of it.
 double total_spread(std::span<const Term> terms, double composition_sd,

@@ -185,9 +185,7 @@ Result<KernelSum> sum_kernels(const SpaceLatencies& space, const ResolutionLaten
   const predict::SumParts all{
       fixed_ns > 0 ? 1.0 : 0.0, executed,          times.evicted_bytes, times.ns, times.int8_ns,
       times.evicted_sd_bytes,   timed.reuse_bytes, times.touched_bytes};
-  predict::SumVariance variance = predict::sum_variance(
-      terms, composition.sd_log_of(ns, all),
-      composition.moments.sd_log_of(predict::exposure_of(all, ns)), composition.correlations);
+  predict::SumVariance variance = composition.variance_of(terms, ns, all);
   for (const predict::Mismatch& one : space.mismatch) variance.add_unscored(one.sd_log);
   const predict::Calibration calibration{composition.calibration_models, composition.scores,
                                          variance.unscored_share()};

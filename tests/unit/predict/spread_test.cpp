@@ -50,7 +50,8 @@ TEST(Spread, ScoresSpeakOfMeasuredKernelsAndTheirSum) {
   terms[0].measured = terms[1].measured = true;
   terms[0].values_sd_log = 0.02;
   terms[0].op = "PRelu";
-  const SumVariance variance = sum_variance(terms, 0.05, 0.03, {.measured = 0, .learned = 1});
+  SumVariance variance = sum_variance(terms, 0.04, {.measured = 0, .learned = 1});
+  variance.add_unscored(0.03);
   // Of its own the row has 0.04^2 - 0.02^2.
   EXPECT_NEAR(variance.scored, 0.04 * 0.04 + 0.25 * (0.0016 - 0.0004), 1e-15);
   EXPECT_NEAR(variance.unscored, 0.03 * 0.03 + 0.04 * 0.04 + 0.01 * 0.01, 1e-15);
