@@ -465,9 +465,9 @@ class FootprintSum {
   /// Whether its results count, too.
   bool add_constants(Place& place) {
     if (place.node->has_bodies()) return false;
-    for (const auto list : place.node->attributes)
-      if (!place.weighed) sum_.weight_bytes += ir::parameter_bytes(list);
-    place.weighed = true;
+    if (!std::exchange(place.weighed, true)) {
+      for (const auto list : place.node->attributes) sum_.weight_bytes += ir::parameter_bytes(list);
+    }
     for (const ir::TensorId id : place.node->inputs) {
       if (id == ir::kNoTensor) continue;
       const TensorView& tensor = place.graph->tensor(id);

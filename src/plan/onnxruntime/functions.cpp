@@ -112,9 +112,9 @@ Status check_version(const Net& net, NodeId id) {
       continue;
     return fail(
         Code::Refused,
-        "the node '{}' ({}): the runtime has no kernel of it in operator set {}, only from {} "
-        "on, and refuses the model; export it in a later operator set",
-        base::printable(net.node(id).source->name), base::printable(op), net.opset(), one.since);
+        "the node '{}' ({}): the runtime has no kernel for this operator before operator set {}, "
+        "and the model uses {}; export it with a later one",
+        base::printable(net.node(id).source->name), base::printable(op), one.since, net.opset());
   }
   return {};
 }
@@ -261,11 +261,21 @@ void write_group_norm(Net& net, NodeId id) {
   body.end("Reshape", {sum, shape});
 }
 
-/// Whether the node is of an operator that is written out.
-bool is_written_out(const Net& net, NodeId id) {
-  if (net.tensor(net.input(id, 0)).dtype != Dtype::F32) return false;
-  return net.is_any(id, {"HardSwish", "Mish", "Swish"}) ||
-         (net.is(id, "GroupNormalization") && groups_of(net, id));
+using Write = void (*)(Net&, NodeId);
+constexpr std::pair<std::string_view, Write> kWritten[] = {{kWrittenOperators[0], write_group_norm},
+                                                           {kWrittenOperators[1], write_hard_swish},
+                                                           {kWrittenOperators[2], write_mish},
+                                                           {kWrittenOperators[3], write_swish}};
+static_assert(std::size(kWritten) == kWrittenOperators.size());
+
+/// What writes the node out; nullptr: nothing does.
+Write writer_of(const Net& net, NodeId id) {
+  const auto* const found = std::find_if(std::begin(kWritten), std::end(kWritten),
+                                         [&](const auto& one) { return net.is(id, one.first); });
+  if (found == std::end(kWritten) || net.tensor(net.input(id, 0)).dtype != Dtype::F32 ||
+      (found->second == write_group_norm && !groups_of(net, id)))
+    return nullptr;
+  return found->second;
 }
 
 }  // namespace
@@ -273,33 +283,27 @@ bool is_written_out(const Net& net, NodeId id) {
 Status check_kernel(const Net& net, NodeId id) {
   OPLAT_CHECK(check_version(net, id));
   const Node& node = net.node(id);
+  if (!node.domain.empty()) return {};
   const DefinedOperator wanted{node.op, 0, {}};
   const auto* const found = std::lower_bound(std::begin(kDefinedOperators),
                                              std::end(kDefinedOperators), wanted, is_before);
   if (found == std::end(kDefinedOperators) || !is_same(found->op, node.op) ||
-      !node.domain.empty() || net.opset() < found->since || net.input(id, 0) == kNone ||
-      is_written_out(net, id))
+      net.opset() < found->since || net.input(id, 0) == kNone || writer_of(net, id) != nullptr)
     return {};
   const Dtype dtype = net.tensor(net.input(id, 0)).dtype;
   if (std::find(found->types.begin(), found->types.end(), dtype) != found->types.end()) return {};
-  return fail(
-      Code::Refused,
-      "the node '{}' ({} of {}): the runtime lacks a kernel for it and runs the nodes of its "
-      "definition, which the rules do not write out; use --plan runtime",
-      base::printable(node.source->name), base::printable(node.op), ir::name(dtype));
+  return fail(Code::Refused,
+              "the node '{}' ({} of {}): the runtime has no kernel for it and expands it into "
+              "other operators, which the rules do not know; use --plan runtime",
+              base::printable(node.source->name), base::printable(node.op), ir::name(dtype));
 }
 
 bool inline_functions(Net& net, const Machine&) {
-  if (!net.had("HardSwish") && !net.had("Mish") && !net.had("Swish") &&
-      !net.had("GroupNormalization"))
-    return false;
   bool changed = false;
   for (const NodeId id : net.order()) {
-    if (!is_written_out(net, id)) continue;
-    if (net.is(id, "HardSwish")) write_hard_swish(net, id);
-    if (net.is(id, "Mish")) write_mish(net, id);
-    if (net.is(id, "Swish")) write_swish(net, id);
-    if (net.is(id, "GroupNormalization")) write_group_norm(net, id);
+    const Write write = writer_of(net, id);
+    if (write == nullptr) continue;
+    write(net, id);
     changed = true;
   }
   return changed;

@@ -27,40 +27,40 @@ namespace {
 constexpr std::array kPasses = {
     NamedPass{"rewrite-nodes", rewrite_nodes},
     NamedPass{"share-equal-nodes", share_equal_nodes},
-    NamedPass{"inline-functions", inline_functions},
-    NamedPass{"matmul-add", fuse_matmul_add, "MatMul"},
-    NamedPass{"every-matmul-add", fuse_every_matmul_add, "MatMul"},
-    NamedPass{"reshapes", fuse_reshapes, "Reshape"},
-    NamedPass{"layer-norm-of-onnx", fuse_layer_norm_of_onnx, "ReduceMean"},
-    NamedPass{"gemm-activation", fuse_gemm_activation, "Gemm"},
-    NamedPass{"matmul-integer-scale", fuse_matmul_integer_scale, "MatMulInteger"},
-    NamedPass{"matmul-integer-quantisation", fuse_matmul_integer_quantisation,
-              "DynamicQuantizeLinear"},
-    NamedPass{"matmul-bits-bias", fuse_matmul_bits_bias, "MatMulNBits"},
-    NamedPass{"convolution-activation", fuse_convolution_activation, "Conv"},
-    NamedPass{"gelu", fuse_gelu, "Erf"},
-    NamedPass{"layer-norm", fuse_layer_norm, "ReduceMean"},
-    NamedPass{"simplified-layer-norm", fuse_simplified_layer_norm, "ReduceMean"},
-    NamedPass{"slices-to-split", fuse_slices_to_split, "Gather", "Slice"},
-    NamedPass{"matmul-transpose", fuse_matmul_transpose, "Transpose"},
-    NamedPass{"bias-gelu", fuse_bias_gelu, "Gelu", "FastGelu"},
-    NamedPass{"skip-layer-norm", fuse_skip_layer_norm, "LayerNormalization"},
-    NamedPass{"fast-gelu", fuse_fast_gelu, "Tanh"},
-    NamedPass{"quick-gelu", fuse_quick_gelu, "Sigmoid"},
-    NamedPass{"matmul-scale", fuse_matmul_scale, "MatMul", "FusedMatMul"},
+    NamedPass{"inline-functions", inline_functions, kWrittenOperators},
+    NamedPass{"matmul-add", fuse_matmul_add, {"MatMul"}},
+    NamedPass{"every-matmul-add", fuse_every_matmul_add, {"MatMul"}},
+    NamedPass{"reshapes", fuse_reshapes, {"Reshape"}},
+    NamedPass{"layer-norm-of-onnx", fuse_layer_norm_of_onnx, {"ReduceMean"}},
+    NamedPass{"gemm-activation", fuse_gemm_activation, {"Gemm"}},
+    NamedPass{"matmul-integer-scale", fuse_matmul_integer_scale, {"MatMulInteger"}},
+    NamedPass{
+        "matmul-integer-quantisation", fuse_matmul_integer_quantisation, {"DynamicQuantizeLinear"}},
+    NamedPass{"matmul-bits-bias", fuse_matmul_bits_bias, {"MatMulNBits"}},
+    NamedPass{"convolution-activation", fuse_convolution_activation, {"Conv"}},
+    NamedPass{"gelu", fuse_gelu, {"Erf"}},
+    NamedPass{"layer-norm", fuse_layer_norm, {"ReduceMean"}},
+    NamedPass{"simplified-layer-norm", fuse_simplified_layer_norm, {"ReduceMean"}},
+    NamedPass{"slices-to-split", fuse_slices_to_split, {"Gather", "Slice"}},
+    NamedPass{"matmul-transpose", fuse_matmul_transpose, {"Transpose"}},
+    NamedPass{"bias-gelu", fuse_bias_gelu, {"Gelu", "FastGelu"}},
+    NamedPass{"skip-layer-norm", fuse_skip_layer_norm, {"LayerNormalization"}},
+    NamedPass{"fast-gelu", fuse_fast_gelu, {"Tanh"}},
+    NamedPass{"quick-gelu", fuse_quick_gelu, {"Sigmoid"}},
+    NamedPass{"matmul-scale", fuse_matmul_scale, {"MatMul", "FusedMatMul"}},
     NamedPass{"transposes", push_transposes},
     NamedPass{"transposes-of-cpu", push_transposes_of_cpu},
-    NamedPass{"channels-last", move_channels_last, "QLinearConv"},
-    NamedPass{"copy-dequantisations", copy_dequantisations, "DequantizeLinear"},
-    NamedPass{"propagate-quantisation", propagate_quantisation, "QuantizeLinear",
-              "DequantizeLinear"},
-    NamedPass{"weights-and-biases", quantise_weights_and_biases, "DequantizeLinear"},
-    NamedPass{"clips-of-quantisation", drop_clips_of_quantisation, "QuantizeLinear"},
-    NamedPass{"unsigned-activations", make_activations_unsigned, "QuantizeLinear"},
-    NamedPass{"quantised", fuse_quantised, "DequantizeLinear"},
-    NamedPass{"empty-pairs", drop_empty_pairs, "DequantizeLinear"},
+    NamedPass{"channels-last", move_channels_last, {"QLinearConv"}},
+    NamedPass{"copy-dequantisations", copy_dequantisations, {"DequantizeLinear"}},
+    NamedPass{
+        "propagate-quantisation", propagate_quantisation, {"QuantizeLinear", "DequantizeLinear"}},
+    NamedPass{"weights-and-biases", quantise_weights_and_biases, {"DequantizeLinear"}},
+    NamedPass{"clips-of-quantisation", drop_clips_of_quantisation, {"QuantizeLinear"}},
+    NamedPass{"unsigned-activations", make_activations_unsigned, {"QuantizeLinear"}},
+    NamedPass{"quantised", fuse_quantised, {"DequantizeLinear"}},
+    NamedPass{"empty-pairs", drop_empty_pairs, {"DequantizeLinear"}},
     NamedPass{"block-channels", block_channels},
-    NamedPass{"convolution-add-activation", fuse_convolution_add_activation, "Conv"},
+    NamedPass{"convolution-add-activation", fuse_convolution_add_activation, {"Conv"}},
 };
 
 /// The order in which the runtime executes the nodes of a file: as Net::order(), by their places.
@@ -91,8 +91,9 @@ std::vector<std::size_t> run_order(const GraphView& graph) {
 
 /// Whether the net may hold what the pass looks for.
 bool is_wanted(const NamedPass& pass, const Net& net) {
-  return pass.wanted.empty() || net.had(pass.wanted) ||
-         (!pass.also_wanted.empty() && net.had(pass.also_wanted));
+  return pass.wanted.front().empty() ||
+         std::any_of(pass.wanted.begin(), pass.wanted.end(),
+                     [&](std::string_view op) { return !op.empty() && net.had(op); });
 }
 
 /// Operands whose values a run records in the key, and rules cannot know.

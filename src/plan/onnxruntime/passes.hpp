@@ -5,6 +5,7 @@
 /// often.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -26,6 +27,9 @@ bool rewrite_nodes(Net& net, const Machine& machine);  ///< rule_based_graph_tra
 // common.cpp
 bool share_equal_nodes(Net& net, const Machine& machine);
 // functions.cpp
+/// Operators that inline_functions() looks for.
+inline constexpr std::array<std::string_view, 4> kWrittenOperators = {"GroupNormalization",
+                                                                      "HardSwish", "Mish", "Swish"};
 bool inline_functions(Net& net, const Machine& machine);
 // matmul.cpp
 bool fuse_matmul_add(Net& net, const Machine& machine);
@@ -70,8 +74,7 @@ struct NamedPass {
   std::string_view name;
   Pass pass = nullptr;
   /// A net without these operators stays as it is; empty: the pass looks for more.
-  std::string_view wanted = {};
-  std::string_view also_wanted = {};
+  std::array<std::string_view, 4> wanted = {};
 };
 /// Every pass by the name that rule files have for it.
 std::span<const NamedPass> passes();

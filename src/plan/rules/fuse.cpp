@@ -61,8 +61,8 @@ Status check_opsets(const ir::Graph& graph, const RuleSet& rules) {
     if (newest == rules.opsets.end() || version <= newest->second) continue;
     return fail(
         Code::Refused,
-        "the model is of operator set {}{}{}, but {} {} knows {} at the newest, and refuses "
-        "it; export it in that one or an earlier one",
+        "the model uses operator set {}{}{}, but {} {} supports at most {}; export it with that "
+        "one or an earlier one",
         version, domain.empty() ? "" : " of ", base::printable(domain), rules.runtime,
         rules.version, newest->second);
   }
@@ -93,16 +93,15 @@ Status check(const ir::Graph& graph, const RuleSet& rules, const RuleOptions& op
 
 /// What the passes of a native set leave of a graph, which must outlive it.
 Result<ort::Net> native_net(const ir::Graph& graph, const RuleSet& rules,
-                            const RuleOptions& options) {
-  OPLAT_TRY(machine, machine_of(rules, options));
+                            const RuleOptions& options, const ort::Machine& machine) {
   std::vector<ort::Level> levels;
   for (const auto& pass : rules.passes)
     if (pass->option.empty() || options.contains(pass->option)) levels.push_back(*pass->native);
   return ort::optimise(graph, levels, machine);
 }
 
-Result<Plan> native_plan(const GraphView& fused, const RuleSet& rules, const RuleOptions& options) {
-  OPLAT_TRY(machine, machine_of(rules, options));
+Result<Plan> native_plan(const GraphView& fused, const RuleSet& rules,
+                         const ort::Machine& machine) {
   OPLAT_TRY(made, ort::plan_of(fused, machine));
   made.source = "rules:" + rules.name;
   return std::move(made);
@@ -113,7 +112,8 @@ Result<Plan> native_plan(const GraphView& fused, const RuleSet& rules, const Rul
 Result<ir::Graph> fuse(const ir::Graph& graph, const RuleSet& rules, const RuleOptions& options) {
   OPLAT_CHECK(check(graph, rules, options));
   if (is_native(rules)) {
-    OPLAT_TRY(net, native_net(graph, rules, options));
+    OPLAT_TRY(machine, machine_of(rules, options));
+    OPLAT_TRY(net, native_net(graph, rules, options, machine));
     return net.graph();
   }
   rules::WorkGraph work(graph);
@@ -165,7 +165,10 @@ Result<std::optional<std::string>> block_option(const RuleSet& rules, std::strin
 
 Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules,
                            const ir::Catalogue& catalogue, const RuleOptions& options) {
-  if (is_native(rules)) return native_plan(fused, rules, options);
+  if (is_native(rules)) {
+    OPLAT_TRY(machine, machine_of(rules, options));
+    return native_plan(fused, rules, machine);
+  }
   const ir::KeyDomain* domain = catalogue.domain(rules.makes);
   if (domain == nullptr) {
     return fail(Code::Usage, "the rules {} make kernels of '{}', a domain without keys", rules.name,
@@ -199,8 +202,9 @@ Result<Plan> plan_by_rules(const ir::Graph& graph, const RuleSet& rules,
                            const ir::Catalogue& catalogue, const RuleOptions& options) {
   if (is_native(rules)) {
     OPLAT_CHECK(check(graph, rules, options));
-    OPLAT_TRY(net, native_net(graph, rules, options));
-    return native_plan(net.view(), rules, options);
+    OPLAT_TRY(machine, machine_of(rules, options));
+    OPLAT_TRY(net, native_net(graph, rules, options, machine));
+    return native_plan(net.view(), rules, machine);
   }
   OPLAT_TRY(fused, fuse(graph, rules, options));
   return plan_of_fused(fused, rules, catalogue, options);

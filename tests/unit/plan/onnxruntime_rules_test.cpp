@@ -743,7 +743,7 @@ TEST(OnnxRuntimeRules, AGroupNormalisationBecomesTheNodesOfItsVersion) {
   EXPECT_THAT(key(normalised(18, 2), 9), HasSubstr("(f32[1,8,4,4],i64[5])->(f32[1,2,4,4,4])"));
   EXPECT_THAT(key(normalised(18, 2), 12), HasSubstr("(f32[1,2,64],i64c[1]=[2])->(f32[1,2,1])"));
   EXPECT_THAT(ops(normalised(18, 3)),
-              HasSubstr("the node 'it' (GroupNormalization of f32): the runtime lacks a kernel"))
+              HasSubstr("the node 'it' (GroupNormalization of f32): the runtime has no kernel"))
       << "8 channels are not in 3 groups";
 }
 
@@ -751,8 +751,8 @@ TEST(OnnxRuntimeRules, OtherOperatorsWithoutAKernelAreRefused) {
   for (const auto& [op, opset] :
        {std::pair("CastLike", 19), std::pair("Bernoulli", 15), std::pair("CenterCropPad", 18)})
     EXPECT_THAT(ops(model_of(op, opset)),
-                HasSubstr("the runtime lacks a kernel for it and runs the nodes of its definition, "
-                          "which the rules do not write out; use --plan runtime"))
+                HasSubstr("the runtime has no kernel for it and expands it into other operators, "
+                          "which the rules do not know; use --plan runtime"))
         << op;
   // Types that the kernel is not for.
   EXPECT_THAT(ops(model_of("Softplus", 17, ir::Dtype::F64)), HasSubstr("(Softplus of f64)"));
@@ -765,12 +765,13 @@ TEST(OnnxRuntimeRules, OtherOperatorsWithoutAKernelAreRefused) {
 TEST(OnnxRuntimeRules, OperatorSetsThatTheRuntimeDoesNotKnowAreRefused) {
   EXPECT_EQ(ops(model_of("Relu", 26)), "Relu Exp");
   EXPECT_EQ(ops(model_of("Relu", 27)),
-            "the model is of operator set 27, but onnxruntime 1.31.1 knows 26 at the newest, and "
-            "refuses it; export it in that one or an earlier one");
+            "the model uses operator set 27, but onnxruntime 1.31.1 supports at most 26; export it "
+            "with that one or an earlier one");
   Model classes = model_of("Relu", 17);
   classes.graph.opsets["ai.onnx.ml"] = 6;
-  EXPECT_THAT(ops(classes), HasSubstr("operator set 6 of ai.onnx.ml, but onnxruntime 1.31.1 knows "
-                                      "5 at the newest"));
+  EXPECT_THAT(ops(classes),
+              HasSubstr("operator set 6 of ai.onnx.ml, but onnxruntime 1.31.1 supports "
+                        "at most 5"));
   classes.graph.opsets["ai.onnx.ml"] = 5;
   classes.graph.opsets["of.mine"] = 99;
   EXPECT_EQ(ops(classes), "Relu Exp");
@@ -779,11 +780,13 @@ TEST(OnnxRuntimeRules, OperatorSetsThatTheRuntimeDoesNotKnowAreRefused) {
 TEST(OnnxRuntimeRules, VersionsOfOperatorsFromBeforeTheRuntimesKernelsAreRefused) {
   EXPECT_EQ(ops(model_of("Relu", 6)), "Relu Exp");
   EXPECT_THAT(ops(model_of("Relu", 5)),
-              HasSubstr("the node 'it' (Relu): the runtime has no kernel of it in operator set 5, "
-                        "only from 6 on"));
+              HasSubstr("the node 'it' (Relu): the runtime has no kernel for this operator before "
+                        "operator set 6, and the model uses 5"));
   Model sum = model_of("Add", 6);
   sum.graph.nodes.front().inputs = {sum.id("x"), sum.id("x")};
-  EXPECT_THAT(ops(sum), HasSubstr("(Add): the runtime has no kernel of it in operator set 6"));
+  EXPECT_THAT(ops(sum),
+              HasSubstr("(Add): the runtime has no kernel for this operator before operator set 7, "
+                        "and the model uses 6"));
 }
 
 TEST(OnnxRuntimeRules, AHardSwishThatIsTheModelsResultStaysBehindItsConvolution) {
