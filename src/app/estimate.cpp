@@ -18,9 +18,9 @@ namespace {
 Result<std::vector<table::PlanKernel>> asked_kernels(const EstimateRequest& request) {
   std::vector<table::PlanKernel> kernels;
   for (const std::string& text : request.keys) {
-    auto key = ir::parse(text);
     if (text.empty())
       return fail(Code::Usage, "KEY is empty; expected a key, as 'oplat plan --keys' prints it");
+    auto key = ir::parse(text);
     if (!key) return fail(Code::Usage, "KEY: {}", key.error().message);
     if (const Status possible = check_possible(*key); !possible)
       return fail(Code::Usage, "KEY: {}: no operator computes this: {}", base::printable(text, 200),

@@ -137,7 +137,7 @@ Status check_parts(const FitRequest& request) {
 
 Result<FitResult> fit(const FitRequest& request, Events& events) {
   if (!request.composition && !request.kernels)
-    return fail(Code::Usage, "neither the composition nor kernels are to be fitted");
+    return fail(Code::Usage, "nothing to fit: both 'composition' and 'kernels' are false");
   predict::FitRequest how = request.how;
   if (!request.groups_file.empty()) {
     OPLAT_TRY(groups, read_groups_file(request.groups_file, "model file name"));
@@ -153,13 +153,13 @@ Result<FitResult> fit(const FitRequest& request, Events& events) {
   result.setting = selection.setting;
   Fits fits;
   if (request.composition) {
-    if (request.keep_groups && request.groups_file.empty() && how.groups.empty()) {
+    const bool given_groups = !how.groups.empty();
+    if (request.keep_groups && request.groups_file.empty() && !given_groups) {
       OPLAT_TRY(groups, predict::kept_groups(table, selection));
       how.groups = std::move(groups);
       if (!how.groups.empty())
         events.note("groups of models are those of the fit before; --groups sets others");
     }
-    const bool given_groups = !request.groups_file.empty() || !request.how.groups.empty();
     OPLAT_CHECK(fit_composition(table, selection, how, given_groups, events, result, fits));
   }
   if (request.kernels) OPLAT_CHECK(fit_kernels(table, selection, request, events, result, fits));

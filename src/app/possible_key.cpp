@@ -77,7 +77,9 @@ Status check_convolution(const ir::Key& key, const Factors& at, bool transposed)
                       x->size(), w->size());
   const std::int64_t group = integer_of(key, "group", 1);
   const Dim channels = (*x)[1], first = (*w)[0], second = (*w)[1];
-  const Dim wanted = transposed ? first : second ? Dim(*second * group) : Dim();
+  // Not known, too, where no number holds it.
+  const Dim grouped = ir::elements_of(std::array{second, Dim(group)});
+  const Dim wanted = transposed ? first : grouped;
   if (contradict(channels, wanted))
     return impossible(key, "the image has {} channels, but the weights are for {}{}", *channels,
                       *wanted, transposed || group == 1 ? "" : fmt::format(" in {} groups", group));
@@ -91,9 +93,8 @@ Status check_convolution(const ir::Key& key, const Factors& at, bool transposed)
       same = kernel[i].integer() == nullptr || !contradict(*kernel[i].integer(), (*w)[i + 2]);
     if (!same) return impossible(key, "kernel_shape is not that of the weights");
   }
-  const Dim results = !transposed ? first : second ? Dim(*second * group) : Dim();
   OPLAT_CHECK(check_result(key, 0, (*x)[0], "images"));
-  return check_result(key, 1, results, "channels");
+  return check_result(key, 1, transposed ? grouped : first, "channels");
 }
 
 Status check_gemm(const ir::Key& key, const Factors& at) {

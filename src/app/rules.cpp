@@ -13,9 +13,9 @@ Result<std::vector<plan::RuleSet>> rules(const RulesRequest& request, Events& ev
   static_cast<void>(events);  // takes milliseconds and has nothing to report
   if (!request.file.empty()) {
     std::error_code error;
-    if (!std::filesystem::exists(request.file, error)) {
-      if (auto known = plan::built_in_rules(request.file, compat::rule_sets()))
-        return std::vector<plan::RuleSet>{*std::move(known)};
+    if (!request.file.ends_with(".yaml") && !std::filesystem::exists(request.file, error)) {
+      OPLAT_TRY(known, plan::built_in_rules(request.file, compat::rule_sets()));
+      return std::vector<plan::RuleSet>{std::move(known)};
     }
     OPLAT_TRY(source, base::Source::open(request.file));
     return plan::read_rules(source);

@@ -54,8 +54,8 @@ std::optional<std::string> nothing_to_run(const ir::Graph& graph, std::span<cons
   const auto first = std::find_if(inputs.begin(), inputs.end(), is_empty_input);
   if (first == inputs.end()) return std::nullopt;
   return fmt::format(
-      "input '{}' has the shape [{}], a batch of nothing: there is nothing to run; where the model "
-      "leaves it open, --batch says another",
+      "input '{}' has the shape [{}], which holds nothing to compute with; set the batch with "
+      "--batch if the model leaves it open",
       base::printable(first->name), fmt::join(first->dims, ","));
 }
 

@@ -23,8 +23,8 @@ struct FedInput {
 /// otherwise.
 std::int64_t leading_dimension(const ir::Graph& graph, std::span<const FedInput> inputs);
 
-/// Why a run of the model with this batch does nothing: "input 'x' has the shape [0,64], a batch of
-/// nothing: ..."; std::nullopt: it does something.
+/// Why a run of the model with this batch does nothing: "input 'x' has the shape [0,64], which
+/// holds nothing to compute with; ..."; std::nullopt: it does something.
 std::optional<std::string> nothing_to_run(const ir::Graph& graph, std::span<const FedInput> inputs,
                                           std::int64_t batch);
 

@@ -11,6 +11,7 @@
 
 #include "app/plan_source.hpp"
 #include "base/units.hpp"
+#include "base/without_repeats.hpp"
 #include "oplat/key.hpp"
 #include "python/errors.hpp"
 #include "runtimes/worker_command.hpp"
@@ -105,14 +106,8 @@ std::vector<std::int64_t> take_numbers(nb::kwargs& given, const char* name, std:
   } else {
     numbers = argument<std::vector<std::int64_t>>(name, value, "a list of int");
   }
-  std::vector<std::int64_t> distinct;
-  for (const std::int64_t number : numbers) {
-    if (number < 1 || number > max)
-      raise({Code::Usage, fmt::format("{}: {} is not from 1 to {}", name, number, max)});
-    if (std::find(distinct.begin(), distinct.end(), number) == distinct.end())
-      distinct.push_back(number);
-  }
-  return distinct;
+  for (const std::int64_t number : numbers) check_range(name, number, 1, max);
+  return base::without_repeats(numbers);
 }
 
 std::vector<std::string> key_texts(nb::handle keys) {

@@ -541,7 +541,8 @@ FitResult fit_table(TableHandle& handle, bool composition, bool kernels, const T
     request.how.max_half_width = *max_half_width;
   }
   request.how.level = level;
-  if (jobs < 0) raise({Code::Usage, fmt::format("jobs: {} is below 0", jobs)});
+  if (jobs < 0)
+    raise({Code::Usage, fmt::format("jobs: {}; expected 0, which takes all cores, or more", jobs)});
   request.learn = {seed, jobs, calibrate, exclude_suspects};
   request.store = store;
   PythonEvents events(progress);

@@ -395,8 +395,9 @@ std::string composition_text(const predict::Composition& composition) {
 
 std::string others_text(const predict::Composition& composition) {
   if (!(composition.foreign_bytes > 0)) return {};
-  return fmt::format("{} of other programs' data count as brought into the last level in a run",
-                     base::bytes_text(composition.foreign_bytes));
+  return fmt::format(
+      "other programs are taken to bring {} into the last-level cache during one run",
+      base::bytes_text(composition.foreign_bytes));
 }
 
 std::vector<std::string> remedy_lines(const PredictionReport& report, const Options& options) {

@@ -81,7 +81,7 @@ std::string_view step_text(Step step) {
     case Step::Descriptors:
       return "cannot set up its descriptors";
     case Step::Pin:
-      return "cannot pin it to its CPU";
+      break;  // told with the CPUs that there are
     case Step::Memory:
       return "cannot limit its memory";
     case Step::Execute:

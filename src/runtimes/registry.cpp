@@ -34,8 +34,9 @@ constexpr double kPaddleUnseenSd = kPaddleSd;
 /// docs/adr/0085 (docs/adr/0090).
 constexpr double kOnnxruntimeEvictedByteNs = 0.012;
 /// Beyond its rows, each kernel of LeNet and DS-CNN (16 to 60 us) takes 16 to 150 ns more, 71 in
-/// the mean of 13 times in the files of data/compositions with one thread; one of the space's
-/// network of kernels of 0.3 us 71 to 76 ns, with one thread and with two (docs/adr/0097).
+/// the mean of 13 times in the files of data/compositions with one thread. Kernels of 0.3 us
+/// (small_layers, of the space) take 70 to 79 ns more, with one thread and with two
+/// (docs/adr/0097).
 constexpr double kOnnxruntimeKernelNs = 70;
 
 bool is_of(const SumError& error, const table::Setting& setting) {

@@ -92,7 +92,7 @@ def with_batch(conv: Conv, batch: int | None) -> tuple[Union[str, int], ...]:
     fields = tuple(conv)
     numbers = fields[1:]
     # numbers.Real holds numpy's, too.
-    if len(fields) != FIELDS or fields[0] not in CONVS or not all(isinstance(each, Real) and float(each).is_integer() for each in numbers):
+    if len(fields) != FIELDS or fields[0] not in CONVS or not all(isinstance(each, Real) and each % 1 == 0 for each in numbers):
         raise UsageError(f"{conv!r}: expected (Conv_type, Stride, ElmtFused, Kernel, Batch, In_C, In_H, Out_C)")
     whole: list[Union[str, int]] = [str(fields[0]), *(int(each) for each in numbers)]
     if batch is not None:

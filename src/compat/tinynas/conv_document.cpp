@@ -300,8 +300,7 @@ std::optional<std::string> ConvDocument::far_answers() const {
   std::replace(first.begin(), first.end(), '\t', ' ');
   return fmt::format(
       "{} of {} convolutions are outside the measured range and {}; --json gives the reason of "
-      "each, "
-      "such as: {}",
+      "each, such as: {}",
       far, asked,
       asked_.original ? "have the times of its edge, or of lines that go on beyond it"
                       : "have wider intervals",

@@ -288,9 +288,9 @@ class FolderTest(unittest.TestCase):
             self.table.fit(composition=False)
         except oplat.Refused as error:  # few rows teach nothing
             self.assertNotIn(str(self.there), str(error))
-        with self.assertRaisesRegex(oplat.UsageError, "neither the composition nor kernels"):
+        with self.assertRaisesRegex(oplat.UsageError, "nothing to fit: both"):
             self.table.fit(composition=False, kernels=False)
-        with self.assertRaisesRegex(oplat.UsageError, "jobs: -1 is below 0"):
+        with self.assertRaisesRegex(oplat.UsageError, "jobs: -1; expected 0, which takes all cores, or more"):
             self.table.fit(jobs=-1)
         self.assertEqual((self.there / "desk.oplat").read_bytes(), before[1])
 

@@ -81,8 +81,10 @@ TEST(RulesPlan, OfABatchOfNothingThereIsNone) {
       plan_model_by_rules(test::must(read_rules_model(path, {})), asked.set, asked.options);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Code::Input);
-  EXPECT_THAT(made.error().message,
-              HasSubstr("net.onnx: input 'x' has the shape [0,8], a batch of nothing"));
+  EXPECT_THAT(
+      made.error().message,
+      HasSubstr("net.onnx: input 'x' has the shape [0,8], which holds nothing to compute with; "
+                "set the batch with --batch"));
 }
 
 TEST(PlanSource, OfAnUnknownWordTheErrorListsTheOthers) {

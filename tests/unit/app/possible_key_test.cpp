@@ -39,6 +39,15 @@ TEST(PossibleKey, ProductsHaveOneInnerDimension) {
               HasSubstr("32 and 50"));
 }
 
+TEST(PossibleKey, GroupsThatNoNumberOfChannelsHoldsAreRefused) {
+  EXPECT_EQ(objection("Conv/11{group=4611686018427387904}(f32[1,4,8,8],f32c[8,4,3,3])"
+                      "->(f32[1,8,6,6])"),
+            "Conv: 8 filters cannot be in 4611686018427387904 groups");
+  EXPECT_NE(objection("ConvTranspose/11{group=4611686018427387904}(f32[1,8,8,8],f32c[8,4,3,3])"
+                      "->(f32[1,4,10,10])"),
+            "");
+}
+
 TEST(PossibleKey, GemmTurnsItsOperands) {
   EXPECT_EQ(objection("Gemm/13{alpha=1.0,beta=1.0,transA=0,transB=1}(f32[8,64],f32c[48,64],"
                       "f32c[48])->(f32[8,48])"),

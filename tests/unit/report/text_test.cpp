@@ -83,9 +83,10 @@ TEST(Text, PredictionSaysWhatOthersBringIn) {
   EXPECT_THAT(rendered("html", p), Not(HasSubstr("<dt>others")));
   p.composition.foreign_bytes = 3 << 20;
   EXPECT_THAT(rendered("text", p),
-              HasSubstr("\nothers: 3.00 MiB of other programs' data count as brought into the last "
-                        "level in a run\n"));
-  EXPECT_THAT(rendered("html", p), HasSubstr("<dt>others</dt><dd>3.00 MiB of other programs"));
+              HasSubstr("\nothers: other programs are taken to bring 3.00 MiB into the last-level "
+                        "cache during one run\n"));
+  EXPECT_THAT(rendered("html", p),
+              HasSubstr("<dt>others</dt><dd>other programs are taken to bring 3.00 MiB"));
 }
 
 TEST(Text, FactsOfAKernelAreNotShortenedForItsName) {

@@ -187,10 +187,10 @@ std::string OriginalPredictor::beyond(const ConvTuple& asked) const {
   for (const auto& [name, number] : numbers_of(conv)) {
     const auto range = ranges->second.find(name);
     if (range == ranges->second.end()) continue;
-    const auto& [least, most] = range->second;
-    if (number < least || number > most)
+    const auto& [min, max] = range->second;
+    if (number < min || number > max)
       far.push_back(
-          fmt::format("{} of {:.6g} is outside {:.6g} to {:.6g}", name, number, least, most));
+          fmt::format("{} of {:.6g} is outside {:.6g} to {:.6g}", name, number, min, max));
   }
   return base::join(far, ", ");
 }
