@@ -38,7 +38,7 @@ from lib.settings import zoo_networks  # noqa: E402
 from lib.store import write_atomically  # noqa: E402
 
 FOLDER = ROOT / "data/compositions"
-NEAR_FIELD = 8  # of a network, see export()
+FOOTPRINT_FIELD, NEAR_FIELD = 6, 8  # of a network, see export()
 MIB = 2.0**20
 PAGE = ROOT / "docs/results/machines.md"
 MOST_HALF_WIDTH = 0.1  # of a network that is compared
@@ -97,9 +97,9 @@ def export(table, threads, out):
     the last level: both ends of it, of the one at the smallest pools and of the one at the largest,
     and a seventh where the curve was seen beyond it, its rise per octave as a share of the ramp's;
     'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT VIEWS NEAR
-    RESULTS (bytes that stay near a core; of kernels that touch OWN bytes, those beyond that:
-    OWN:BYTES and so on by commas, or -; Results), and behind it its 'kernel'
-    COUNT INT8 BYTES:NS..."""
+    RESULTS (bytes that stay near a core, as far as kernels wait for them; results beyond that, of
+    kernels that touch OWN bytes: OWN:BYTES and so on by commas, or -; Results), and behind it its
+    'kernel' COUNT INT8 BYTES:NS..."""
     db = sqlite3.connect(f"file:{table}?mode=ro", uri=True)
     (setting,) = db.execute("SELECT id FROM setting WHERE threads = ?", (threads,)).fetchone()
     device, second, last = db.execute("SELECT id, l2_bytes, llc_bytes FROM device").fetchone()
@@ -141,28 +141,29 @@ def export(table, threads, out):
 
 
 def recount(oplat):
-    """Counts NEAR and RESULTS of all files anew, by plans that this oplat makes of the zoo's
-    models."""
+    """Counts FOOTPRINT, NEAR and RESULTS of all files anew, by plans that this oplat makes of the
+    zoo's models."""
     recipes = {recipe.name: recipe for recipe in zoo_networks([])}
     found = {}
 
     def results_of_network(name):
         if name not in found:
             results = Results()
-            for kernel in oplat.json("plan", recipes[name].path, "--plan", "rules:onnxruntime")["kernels"]:
+            plan = oplat.json("plan", recipes[name].path, "--plan", "rules:onnxruntime")
+            for kernel in plan["kernels"]:
                 if kernel["input_bytes"] is None:
                     raise Failed(f"{name}: {kernel['name']} reads an input of unknown size")
                 results.add(kernel["key"], kernel["count"], kernel["input_bytes"])
-            found[name] = results.fields()
+            found[name] = [f"{plan['weight_bytes'] + plan['activation_bytes']:.0f}", *results.fields()]
         return found[name]
 
-    note = f"NEAR and RESULTS (docs/adr/0097) are of plans of {text.today()}, by rules for ONNX Runtime on this processor."
+    note = f"FOOTPRINT, NEAR and RESULTS (docs/adr/0100, 0101) are of plans of {text.today()}, by rules for ONNX Runtime on this processor."
     files = {path: [line.split("\t") for line in path.read_text().splitlines()] for path in sorted(FOLDER.glob("*.tsv"))}
     for lines in files.values():
-        lines[1] = [lines[1][0].split(" RESULTS ")[0].split(" NEAR ")[0] + f" {note}"]
+        lines[1] = [lines[1][0].split(" RESULTS ")[0].split(" NEAR ")[0].split(" FOOTPRINT")[0] + f" {note}"]
         for fields in lines:
             if fields[0] == "network":
-                fields[NEAR_FIELD:] = results_of_network(fields[1])
+                fields[FOOTPRINT_FIELD], *fields[NEAR_FIELD:] = results_of_network(fields[1])
     for path, lines in files.items():
         write_atomically(path, "".join("\t".join(fields) + "\n" for fields in lines))
 
@@ -219,8 +220,8 @@ class Machine:
 
 
 class Results:
-    """What a network's kernels write: bytes that stay near a core and, by all bytes that the kernel
-    touches, those beyond that."""
+    """What a network's kernels read of others that stays near a core, as far as they wait for it,
+    and, by all bytes that a kernel touches, what it writes beyond that."""
 
     def __init__(self):
         self.near, self.large = 0, {}
@@ -240,7 +241,8 @@ class Results:
         scratch = kernel_keys.scratch_of(kernel) if always_hot else 0
         own += scratch
         counted = UNTOUCHED_COUNTS * (scratch + (given / count if always_hot else 0)) + sum(tensor.bytes * (4 if tensor.dtype in kernel_keys.EIGHT_BITS else 1) for tensor in kernel.results if tensor is not None)
-        self.near += count * min(counted, KEPT_RESULT_BYTES)
+        read = sum({id(tensor): tensor.bytes for tensor in kernel.operands if tensor is not None and not tensor.constant}.values())
+        self.near += count * kernel_keys.waiting_counts(kernel) * min(read, KEPT_RESULT_BYTES)
         if counted > KEPT_RESULT_BYTES:
             self.large[own] = self.large.get(own, 0) + count * (counted - KEPT_RESULT_BYTES)
 

@@ -15,6 +15,11 @@ PRODUCTS = {"MatMul", "Gemm", "FusedMatMul", "FusedGemm", "FusedMatMulActivation
             "DynamicQuantizeMatMul", "MatMulNBits"}
 RECURRENT = {"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM"}
 EIGHT_BITS = {"i8", "u8"}
+ATTENTION = {"Attention", "MultiHeadAttention", "GroupQueryAttention"}
+# as kAhead of src/ir/reading.cpp and what picks
+AHEAD = {"BiasGelu", "Celu", "Concat", "Cos", "Elu", "Erf", "Exp", "Expand", "FastGelu", "Gather", "GatherElements", "GatherND", "Gelu", "HardSigmoid", "Log", "LogSoftmax", "Loop", "Mish",
+         "Pow", "QuickGelu", "Scan", "Selu", "Shape", "Sigmoid", "Sin", "Size", "Slice", "Softmax", "Softplus", "Softsign", "Split", "Swish", "Tanh", "Tile"}
+WAITING_COUNTS = 3  # kWaitingCounts of src/predict/predict.cpp
 
 
 @dataclass(frozen=True)
@@ -169,6 +174,13 @@ def bytes_of(kernel):
     """What one execution reads and writes."""
     read = sum(tensor.bytes for tensor in kernel.operands if tensor is not None)
     return read + sum(tensor.bytes for tensor in kernel.results if tensor is not None)
+
+
+def waiting_counts(kernel):
+    """What a byte of an operand that another core wrote counts (docs/adr/0101)."""
+    if kernel.op in AHEAD:
+        return 0
+    return 1 if kernel.op in PRODUCTS or kernel.op in CONVOLUTIONS or kernel.op in RECURRENT | ATTENTION else WAITING_COUNTS
 
 
 def sums_in_registers(kernel):

@@ -78,8 +78,9 @@ std::optional<std::string> not_a_number_text(std::string_view text, bool whole,
   const std::size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
   const bool digits =
       text.size() > sign && text.find_first_not_of("0123456789", sign) == std::string_view::npos;
-  if (digits || (!whole && parse_double(text.substr(text.starts_with('+') ? 1 : 0))))
-    return std::nullopt;
+  // parse_double() knows no plus sign, and of two signs there is no number.
+  const bool plus = text.starts_with('+') && !text.substr(1).starts_with('-');
+  if (digits || (!whole && parse_double(text.substr(plus ? 1 : 0)))) return std::nullopt;
   return fmt::format("'{}' is not a {}; expected one from {}", printable(text, 40),
                      whole ? "whole number" : "number", span);
 }

@@ -24,7 +24,7 @@
 #include "estimate/row_spread.hpp"
 #include "estimate/sanity.hpp"
 #include "ir/key.hpp"
-#include "ir/work.hpp"
+#include "ir/moved_work.hpp"
 #include "table/in_model.hpp"
 #include "table/memory_hierarchy.hpp"
 #include "table/memory_text.hpp"
@@ -104,9 +104,10 @@ std::optional<ir::Key> parsed_key(std::string_view text) {
   return key ? std::optional(*std::move(key)) : std::nullopt;
 }
 
+/// Of constants, as far as they are read.
 double weight_bytes(std::string_view key, const ir::Catalogue& catalogue) {
   const auto parsed = ir::parse(key);
-  return parsed ? ir::work(*parsed, catalogue).bytes_weights : 0;
+  return parsed ? ir::moved_work(*parsed, catalogue).bytes_weights : 0;
 }
 
 /// How wrong one state can be about the other: the weights' way from memory is in one of the two

@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "base/stats.hpp"
-#include "ir/value_costs.hpp"
-#include "ir/work.hpp"
+#include "ir/moved_work.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -25,19 +24,13 @@ struct RooflinePoint {
   double ns = 0;
 };
 
-/// Bytes that are moved. Of a table in which rows are looked up only those rows are, as many bytes
-/// as the result has: with the whole of it, an embedding of 2.24 GiB took 173 ms by the roofline
-/// and 14 us in truth, and a measured one would raise the machine's rate beyond all others. Four
-/// times the result leaves room for indices of 64 bits.
-double moved_bytes(const ir::Key& key, const ir::Work& work) {
-  return ir::is_look_up(key) ? std::min(work.bytes(), 4 * work.bytes_out) : work.bytes();
-}
-
-/// Nothing unless every size is known and something is moved.
+/// Nothing unless every size is known and something is moved. With the whole of its table, an
+/// embedding of 2.24 GiB took 173 ms by the roofline and 14 us in truth, and a measured one would
+/// raise the machine's rate beyond all others.
 std::optional<RooflinePoint> count(const ir::Key& key, const ir::Catalogue& catalogue) {
-  const ir::Work work = ir::work(key, catalogue);
+  const ir::Work work = ir::moved_work(key, catalogue);
   if (!work.complete || !std::isfinite(work.bytes()) || work.bytes() <= 0) return std::nullopt;
-  RooflinePoint point{work.flops, moved_bytes(key, work), 0};
+  RooflinePoint point{work.flops, work.bytes(), 0};
   if (point.flops && (!std::isfinite(*point.flops) || *point.flops < 0)) point.flops.reset();
   return point;
 }

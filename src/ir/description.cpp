@@ -8,8 +8,10 @@
 #include <iterator>
 
 #include "ir/catalogue.hpp"
+#include "ir/moved_work.hpp"
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/convolution_description.hpp"
+#include "ir/operators/slow_steps.hpp"
 
 namespace oplat::ir {
 namespace {
@@ -144,9 +146,12 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
     return std::nullopt;
   put_on_one_line(description->slice);
   const double steps = description->work.steps;
-  description->work = work(key, info);
-  if (info != nullptr && info->hands_on) description->work.bytes_out = 0;
-  description->work.steps = std::isfinite(steps) ? steps : 0;
+  const Work stored = work(key, info);
+  description->stored_weight_bytes = stored.bytes_weights;
+  description->stored_bytes = stored.bytes();
+  description->work = moved_work(stored, key, info);
+  description->work.steps = steps > 0 ? steps : ops::slow_steps(key);
+  if (!std::isfinite(description->work.steps)) description->work.steps = 0;
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {
     description->contraction = info->contraction(key);
   }

@@ -70,8 +70,13 @@ struct Description {
   std::vector<double> numbers;
   /// the catalogue's own numbers, which mean the same in every slice of the family
   bool aligned = false;
-  /// What is executed: `flops` without the products with padding that are passed over.
+  /// What is executed: `flops` without the products with padding that are passed over, bytes as far
+  /// as they are moved (ir::moved_work).
   Work work;
+  /// Bytes of constants as stored, and of all operands and results. The cache state of the weights
+  /// depends on these.
+  double stored_weight_bytes = 0;
+  double stored_bytes = 0;
   std::optional<Contraction> contraction;
   Factors factors = Factors::Wide;  ///< of the contraction
   Windows windows;                  ///< likewise

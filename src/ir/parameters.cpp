@@ -26,8 +26,7 @@ constexpr std::size_t kPrintedLabels = 64;
 /// Lists up to these sizes stand in a key element by element.
 constexpr std::size_t kMaxListElements = 1024;
 constexpr std::size_t kMaxTextBytes = 16384;
-/// Sizes in ONNX Runtime's memory: a node of a tree, a weight of a leaf, a string.
-constexpr double kNodeBytes = 24;
+/// Sizes in ONNX Runtime's memory: a weight of a leaf, a string.
 constexpr double kLeafWeightBytes = 8;
 constexpr double kStringBytes = 32;
 

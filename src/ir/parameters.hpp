@@ -44,6 +44,8 @@ struct Forest {
   bool doubles = false;       ///< thresholds and weights are tensors of doubles
   friend bool operator==(const Forest&, const Forest&) = default;
 };
+/// Of a node of a tree in ONNX Runtime's memory.
+inline constexpr double kNodeBytes = 24;
 /// That of a key's attributes; std::nullopt if they hold none, or an implausible one.
 std::optional<Forest> forest_of(const Key& key);
 

@@ -107,7 +107,7 @@ static_assert(std::is_sorted(kFunctionCosts.begin(), kFunctionCosts.end(),
                              [](const OtherCost& a, const OtherCost& b) { return a.op < b.op; }));
 
 /// Which elements of a table these read is said by another operand, whatever the domain. Sorted.
-constexpr std::array<std::string_view, 14> kLookUps = {
+constexpr std::array<std::string_view, 15> kLookUps = {
     "EmbedLayerNormalization",
     "Embedding",
     "Gather",
@@ -115,6 +115,7 @@ constexpr std::array<std::string_view, 14> kLookUps = {
     "GatherElements",
     "GatherND",
     "GatherV2",
+    "QEmbedLayerNormalization",
     "embedding",
     "gather",
     "gather_nd",
@@ -124,10 +125,6 @@ constexpr std::array<std::string_view, 14> kLookUps = {
     "take_along_axis",
 };
 static_assert(std::is_sorted(kLookUps.begin(), kLookUps.end()));
-
-bool is_look_up(std::string_view op) {
-  return std::binary_search(kLookUps.begin(), kLookUps.end(), op);
-}
 
 struct OperatorName {
   std::string_view domain;
@@ -260,19 +257,20 @@ bool looks_up_a_large_table(const Key& key) {
   return large && computed;
 }
 
-/// Runtimes multiply where the exponent is a constant 1, 2 or 3.
-bool has_small_exponent(const Key& key) {
+}  // namespace
+
+bool is_power_by_products(const Key& key) {
   const TensorEntry* exponent = key.operand(1);
   if (exponent == nullptr || !exponent->constant || !exponent->value) return false;
-  const auto small = [](auto value) { return value == 1 || value == 2 || value == 3; };
+  const auto small = [](auto value) { return value == 2 || value == 3; };
   if (const double* real = exponent->value->real()) return small(*real);
   const std::int64_t* integer = exponent->value->integer();
   return integer != nullptr && small(*integer);
 }
 
-}  // namespace
-
-bool is_look_up(const Key& key) { return is_look_up(key.op); }
+bool is_look_up(std::string_view op) {
+  return std::binary_search(kLookUps.begin(), kLookUps.end(), op);
+}
 
 double value_cost_sd(const Key& key) {
   if (is_look_up(key.op)) return looks_up_a_large_table(key) ? kMuch : 0;
@@ -281,7 +279,7 @@ double value_cost_sd(const Key& key) {
   const ValueCost* cost = find(key.domain, key.op);
   const TensorEntry* operand = key.operand(0);
   if (cost == nullptr || operand == nullptr) return 0;
-  if (key.op == "Pow" && has_small_exponent(key)) return 0;
+  if (key.op == "Pow" && is_power_by_products(key)) return 0;
   // Only the place of the greatest element is a matter of branches.
   if (key.op == "MaxPool" && key.result(1) == nullptr) return 0;
   const bool wide =

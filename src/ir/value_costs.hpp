@@ -17,9 +17,13 @@ namespace oplat::ir {
 double value_cost_sd(std::string_view text);
 double value_cost_sd(const Key& key);
 
-/// Whether an operator reads only those elements of a table that another operand names: what it
-/// moves is bounded by its result, not by the table. By the operator's name, whatever its domain.
-bool is_look_up(const Key& key);
+/// Of a Pow whether its exponent is a constant 2 or 3, where runtimes multiply. Of 1 ONNX Runtime
+/// computes a power.
+bool is_power_by_products(const Key& key);
+
+/// Whether the operator of this name, in whatever domain, reads only those elements of a table that
+/// another operand names: what it moves is bounded by its result, not by the table.
+bool is_look_up(std::string_view op);
 
 /// Whether an operator is quicker on data that it was given just before than on other data of the
 /// same shape: a processor learns the way of its branches, and its caches keep the rows of a table

@@ -19,6 +19,7 @@
 #include <unordered_map>
 
 #include "ir/key.hpp"
+#include "ir/moved_work.hpp"
 #include "ir/view.hpp"
 #include "ir/work.hpp"
 #include "plan/records.hpp"
@@ -154,7 +155,7 @@ Result<std::vector<UnlikeKernel>> flag_unlike_kernels(table::Table& table, table
     const auto parsed = ir::parse(key.first->key);
     if (!parsed) continue;
     // A view that does what it should moves nothing.
-    const ir::Work work = key.has_row ? ir::work(*parsed, catalogue) : ir::Work{};
+    const ir::Work work = key.has_row ? ir::moved_work(*parsed, catalogue) : ir::Work{};
     const double share = std::max(in_model > 0 ? key.middle_ns() / in_model : 0,
                                   by_rows > 0 ? key.rows_ns() / by_rows : 0);
     const bool is_unlike =

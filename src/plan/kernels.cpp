@@ -13,6 +13,7 @@
 #include "plan/liveness.hpp"
 #include "plan/loops.hpp"
 #include "plan/plan.hpp"
+#include "plan/touched_bytes.hpp"
 
 namespace oplat::plan {
 namespace {
@@ -438,55 +439,47 @@ class UnreadInputs {
 class FootprintSum {
  public:
   void add(Place& place, const NodeRun& run) {
-    if (!add_constants(place)) return;
+    ResultBytes results;
+    results.known = !run.outputs.empty();
     for (const SeenTensor& output : run.outputs)
-      add_result(output.dtype, output.shape.ranked, output.shape.dims);
+      results.add(output.dtype, output.shape.ranked, output.shape.dims);
+    add(place, results);
   }
   /// Of a run whose results are those that the graph states.
   void add(Place& place) {
-    if (!add_constants(place)) return;
+    ResultBytes results;
     for (const ir::TensorId id : place.node->outputs) {
       if (id == ir::kNoTensor) continue;
       const TensorView& tensor = place.graph->tensor(id);
-      add_result(tensor.dtype, tensor.ranked, tensor.dims);
+      results.add(tensor.dtype, tensor.ranked, tensor.dims);
     }
+    add(place, results);
   }
   Footprint sum() && {
-    const auto less = [](const auto& a, const auto& b) { return a.first < b.first; };
-    const auto equal = [](const auto& a, const auto& b) { return a.first == b.first; };
-    std::stable_sort(constants_.begin(), constants_.end(), less);
-    const auto end = std::unique(constants_.begin(), constants_.end(), equal);
-    for (auto at = constants_.begin(); at != end; ++at)
-      sum_.weight_bytes += static_cast<double>(at->second);
+    sum_.weight_bytes += std::move(constants_).bytes();
     return sum_;
   }
 
  private:
-  /// Whether its results count, too.
-  bool add_constants(Place& place) {
-    if (place.node->has_bodies()) return false;
+  void add(Place& place, const ResultBytes& results) {
+    const NodeView& node = *place.node;
+    if (node.has_bodies()) return;
     if (!std::exchange(place.weighed, true)) {
-      for (const auto list : place.node->attributes) sum_.weight_bytes += ir::parameter_bytes(list);
+      for (const auto list : node.attributes) sum_.weight_bytes += ir::parameter_bytes(list);
     }
-    for (const ir::TensorId id : place.node->inputs) {
+    const bool picks = ir::picks_constants(node.op);
+    for (const ir::TensorId id : node.inputs) {
       if (id == ir::kNoTensor) continue;
       const TensorView& tensor = place.graph->tensor(id);
       if (tensor.constant || tensor.overridable)
-        constants_.emplace_back(tensor.constant_hash, tensor.constant_bytes);
+        constants_.add(tensor.constant_hash, static_cast<double>(tensor.constant_bytes), picks,
+                       results);
     }
-    return !is_view(place) || is_copied_view(place);
-  }
-
-  void add_result(std::optional<ir::Dtype> dtype, bool ranked, std::span<const ir::Dim> dims) {
-    const auto elements = ranked ? ir::elements_of(dims) : std::nullopt;
-    const auto bits = dtype ? ir::bits(*dtype) : std::nullopt;
-    if (elements && bits) sum_.activation_bytes += static_cast<double>(*elements) * *bits / 8;
+    if (!is_view(place) || is_copied_view(place)) sum_.activation_bytes += results.bytes;
   }
 
   Footprint sum_;
-  /// Hash and bytes of each that is read. Many are read once, so that sorting them takes less than
-  /// a set would.
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> constants_;
+  TouchedConstants constants_;
 };
 
 /// The kernels of runs, one after another.

@@ -34,8 +34,8 @@ struct NodeRun {
   std::size_t ended = 0;
 };
 
-/// Bytes that one run touches: constants of executed nodes once each, and results of executed
-/// nodes.
+/// Bytes that one run touches: constants of executed nodes once each, of those that are only picked
+/// from (ir::picks_constants) what is picked, and results of executed nodes.
 struct Footprint {
   double weight_bytes = 0;
   double activation_bytes = 0;

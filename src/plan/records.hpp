@@ -60,7 +60,7 @@ struct Plan {
   std::string identity;  ///< hash of model and external bytes, shapes, setting, ISA and plan format
   std::string source = "runtime";  ///< "runtime", "rules:NAME"; "cached" only in predictions
   std::int64_t batch = 1;
-  double weight_bytes = 0;          ///< distinct constant bytes of the executed kernels
+  double weight_bytes = 0;          ///< of distinct constants, as far as kernels read them
   double activation_bytes = 0;      ///< bytes of distinct results of one run
   std::vector<PlanKernel> kernels;  ///< in execution order
 };

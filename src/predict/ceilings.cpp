@@ -28,8 +28,9 @@ constexpr double kMinIntensity = 1;
 
 /// What a key says, the same for all its rows.
 struct KeyWork {
-  bool dispatch = false;  ///< the kernel that is measured to know the dispatch of a node
-  ir::Work work;
+  bool dispatch = false;    ///< the kernel that is measured to know the dispatch of a node
+  ir::Work work;            ///< as far as bytes are moved
+  double stored_bytes = 0;  ///< what a row touches between two calls
   std::optional<ir::Dtype> dtype;
 };
 
@@ -42,7 +43,8 @@ struct Measured {
 std::optional<KeyWork> key_work(std::string_view text, const ir::Catalogue& catalogue) {
   const auto key = ir::parse(text);
   if (!key) return std::nullopt;
-  KeyWork one{text == plan::kDispatchKey, ir::moved_work(*key, catalogue), work_dtype(*key)};
+  KeyWork one{text == plan::kDispatchKey, ir::moved_work(*key, catalogue),
+              ir::work(*key, catalogue).bytes(), work_dtype(*key)};
   if (!one.work.complete || !std::isfinite(one.work.bytes()) || one.work.bytes() <= 0)
     return std::nullopt;
   if (one.work.flops && !std::isfinite(*one.work.flops)) one.work.flops.reset();
@@ -88,8 +90,9 @@ std::vector<std::optional<double>> level_ends(const table::Device& device) {
 /// The bytes that came from the level at which the row stands: all of them, or only the weights
 /// where other things were touched between two uses of them. 0: none did.
 double bytes_from_level(const Measured& row) {
-  const double all = row.key.work.bytes();
-  return row.reuse_bytes.value_or(all) > kDrivenOut * all ? row.key.work.bytes_weights : all;
+  const double stored = row.key.stored_bytes;
+  return row.reuse_bytes.value_or(stored) > kDrivenOut * stored ? row.key.work.bytes_weights
+                                                                : row.key.work.bytes();
 }
 
 std::vector<MemoryLevel> memory_levels(const std::vector<Measured>& rows, double shortest_ns,
@@ -99,7 +102,7 @@ std::vector<MemoryLevel> memory_levels(const std::vector<Measured>& rows, double
   for (const Measured& row : rows) {
     const double bytes = bytes_from_level(row);
     if (row.ns < shortest_ns || bytes <= 0) continue;
-    const double reuse = row.reuse_bytes.value_or(row.key.work.bytes());
+    const double reuse = row.reuse_bytes.value_or(row.key.stored_bytes);
     std::size_t level = 0;
     while (ends[level] && reuse > *ends[level]) ++level;
     rates[level].push_back(bytes / row.ns);

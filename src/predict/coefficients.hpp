@@ -17,8 +17,11 @@ enum class CountedResults {
   WithScratch,    ///< the same, and what kernels take for themselves (docs/adr/0093)
   WithInputs,     ///< the same, and what the model is given, but not what a branch hands on
                   ///< (docs/adr/0094)
-  AmongThreads    ///< the same, and of several threads what stays near a core (docs/adr/0097)
+  AmongThreads,   ///< the same, and of several threads what stays near a core (docs/adr/0097)
+  ByReaders       ///< the same, of what stays near a core as far as who reads it waits for it
+                  ///< (docs/adr/0101)
 };
+inline constexpr CountedResults kCountedNow = CountedResults::ByReaders;
 
 /// What a model multiplies the coefficients with: one call, executed kernels, bytes of their
 /// results that caches lose (KernelPrediction::evicted_bytes), and the sum of kernel times in ns,

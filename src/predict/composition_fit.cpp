@@ -125,6 +125,8 @@ std::string_view format_of(CountedResults counted) {
     case CountedResults::WithInputs:
       return kInputsFormat;
     case CountedResults::AmongThreads:
+      return kThreadsFormat;
+    case CountedResults::ByReaders:
       break;
   }
   return kCompositionFormat;
@@ -190,6 +192,7 @@ Result<CompositionFit> decode_composition(std::string_view text) {
   Reader reader;
   fit.c0_ns = reader.number(json, "c0_ns", 0, kMaxNs);
   fit.c1_ns = reader.number(json, "c1_ns", -kMaxNs, kMaxNs);
+  if (number < 13) fit.counted = CountedResults::AmongThreads;
   if (number < 12) fit.counted = CountedResults::WithInputs;
   if (number < 11) fit.counted = CountedResults::WithScratch;
   if (number < 10) fit.counted = CountedResults::WithWide8Bits;

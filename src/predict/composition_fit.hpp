@@ -30,7 +30,7 @@ struct CompositionFit {
   double c2_ns_per_byte = 0;
   /// Of a former format, what it counts; WithScratch where plans of its models do not say what they
   /// read of their inputs.
-  CountedResults counted = CountedResults::AmongThreads;
+  CountedResults counted = kCountedNow;
   /// of whole models over their kernels, each measured by itself; kMinScale to kMaxScale
   double scale = 1;
   double scale_int8 = 1;  ///< the same of kernels with 8-bit tensors
@@ -68,27 +68,28 @@ inline constexpr double kMinScale = 0.01;
 inline constexpr double kMaxScale = 100;
 
 /// Name of the format in the table's fit record.
-inline constexpr std::string_view kCompositionFormat = "oplat.composition/12";
+inline constexpr std::string_view kCompositionFormat = "oplat.composition/13";
 /// The last one whose c2 is of all bytes of results, the one whose c2 is of those that a model
 /// loses whether or not its rows do, the one whose c2 has a byte of 8-bit results count once, the
-/// one whose c2 is of results alone, the one whose c2 leaves out what models are given, and the one
-/// whose c2 is of one thread whatever the setting's; a fit of that kind is written as one of it.
+/// one whose c2 is of results alone, the one whose c2 leaves out what models are given, the one
+/// whose c2 is of one thread whatever the setting's, and the one whose c2 is of all that stays near
+/// a core, whoever reads it; a fit of that kind is written as one of it.
 inline constexpr std::string_view kAllResultsFormat = "oplat.composition/6";
 inline constexpr std::string_view kLeftResultsFormat = "oplat.composition/7";
 inline constexpr std::string_view kBytesBeyondRowFormat = "oplat.composition/8";
 inline constexpr std::string_view kWide8BitsFormat = "oplat.composition/9";
 inline constexpr std::string_view kScratchFormat = "oplat.composition/10";
 inline constexpr std::string_view kInputsFormat = "oplat.composition/11";
-/// Read too, newest first: as written while c2 was of one thread, while it left out what models are
-/// given, while c2 was of
-/// results alone, while bytes of 8-bit results counted once, while c2 was of all bytes that caches
-/// lose, while it was of all bytes of results, before groups were kept, before coefficients had a
-/// covariance, before there was c2, while one scale stood for all kernels, and before there was a
-/// scale.
-inline constexpr std::array<std::string_view, 11> kFormerCompositionFormats = {
-    kInputsFormat,         kScratchFormat,        kWide8BitsFormat,      kBytesBeyondRowFormat,
-    kLeftResultsFormat,    kAllResultsFormat,     "oplat.composition/5", "oplat.composition/4",
-    "oplat.composition/3", "oplat.composition/2", "oplat.composition/1"};
+inline constexpr std::string_view kThreadsFormat = "oplat.composition/12";
+/// Read too, newest first: as written while c2 was of all that stays near a core, while it was of
+/// one thread, while it left out what models are given, while it was of results alone, while bytes
+/// of 8-bit results counted once, while c2 was of all bytes that caches lose, while it was of all
+/// bytes of results, before groups were kept, before coefficients had a covariance, before there
+/// was c2, while one scale stood for all kernels, and before there was a scale.
+inline constexpr std::array<std::string_view, 12> kFormerCompositionFormats = {
+    kThreadsFormat,        kInputsFormat,         kScratchFormat,        kWide8BitsFormat,
+    kBytesBeyondRowFormat, kLeftResultsFormat,    kAllResultsFormat,     "oplat.composition/5",
+    "oplat.composition/4", "oplat.composition/3", "oplat.composition/2", "oplat.composition/1"};
 
 /// JSON text (docs/reference/table-format.md), so that it can be read without this program.
 std::string encode(const CompositionFit& fit);

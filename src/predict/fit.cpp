@@ -31,6 +31,7 @@
 #include "estimate/exact.hpp"
 #include "estimate/foreign.hpp"
 #include "estimate/load_spread.hpp"
+#include "ir/work.hpp"
 #include "plan/records.hpp"
 #include "predict/compose.hpp"
 #include "predict/fit_sums.hpp"
@@ -62,6 +63,22 @@ constexpr std::size_t kMaxFolds = 32;
 /// Models of one file name are one model in other shapes up to this ratio of their weights: what a
 /// runtime folds into constants differs a little from shape to shape.
 constexpr double kSameWeights = 1.01;
+
+/// Bytes of the kernels' constants as stored, each as often as it is read. Plan::weight_bytes would
+/// say another model where a larger batch picks more from a table.
+double stored_weights(const table::Plan& plan, const ir::Catalogue& catalogue) {
+  double bytes = 0;
+  for (const table::PlanKernel& kernel : plan.kernels) {
+    const auto key = ir::parse(kernel.key);
+    if (key) bytes += static_cast<double>(kernel.count) * ir::work(*key, catalogue).bytes_weights;
+  }
+  return bytes;
+}
+
+bool are_same_weights(double a, double b) {
+  const auto [less, more] = std::minmax(a, b);
+  return more <= kSameWeights * less;
+}
 
 /// Models that a message names.
 constexpr std::size_t kMaxNamed = 5;
@@ -121,6 +138,7 @@ struct FitCandidate {
   table::StoredModelRow row;
   table::Timing measured;
   table::Plan plan;
+  double stored_weights = 0;  ///< of the plan, whose kernels are gone
   std::string group;  ///< distinct from those of other models, unless the request says otherwise
   std::string group_name;  ///< for people
   std::size_t fold = 0;    ///< of its group; groups of one fold are left out together
@@ -264,7 +282,7 @@ class Fitting {
   std::size_t shares_ = 1;  ///< curves_ in a row that differ in foreign_share alone
   double foreign_bytes_per_ns_ = 0;
   double unfitted_bytes_per_ns_ = 0;  ///< that models feel without a fit
-  CountedResults counted_ = CountedResults::AmongThreads;
+  CountedResults counted_ = kCountedNow;
   std::vector<std::string> silent_on_inputs_;  ///< LeaveOneOut::silent_on_inputs()
   std::vector<Predictor> predictors_;          ///< one for each place of the curve
   std::optional<Predictor> unfitted_;          ///< where predictors_ count more or less than it
@@ -357,7 +375,8 @@ bool Fitting::calibrates(const table::Timing& timing) const {
 Status Fitting::choose_counted(const std::vector<table::StoredModelRow>& rows) {
   // The same model may have been measured again since, under another build of the runtime.
   using Model = std::pair<std::string, double>;  // file name, bytes of weights
-  std::set<Model> said, silent;
+  std::vector<Model> said;
+  std::set<Model> silent;
   for (const table::StoredModelRow& row : rows) {
     const auto* timing = std::get_if<table::Timing>(&row.row.outcome);
     if (!is_of_selection(row) || timing == nullptr || !(timing->median_ns > 0) ||
@@ -365,9 +384,18 @@ Status Fitting::choose_counted(const std::vector<table::StoredModelRow>& rows) {
       continue;
     OPLAT_TRY(plan, table_.find_plan(row.row.plan_identity));
     if (!plan) continue;
-    (plan::says_inputs(*plan) ? said : silent).emplace(row.row.name, plan->weight_bytes);
+    const Model model{row.row.name, stored_weights(*plan, *selection_.catalogue)};
+    if (plan::says_inputs(*plan)) {
+      said.push_back(model);
+    } else {
+      silent.insert(model);
+    }
   }
-  std::erase_if(silent, [&](const Model& model) { return said.contains(model); });
+  std::erase_if(silent, [&](const Model& model) {
+    return std::any_of(said.begin(), said.end(), [&](const Model& other) {
+      return other.first == model.first && are_same_weights(other.second, model.second);
+    });
+  });
   if (silent.empty()) return {};
   counted_ = CountedResults::WithScratch;
   if (!plan::runtime_says_inputs(selection_.setting.runtime)) return {};
@@ -390,8 +418,7 @@ Status Fitting::collect() {
     predictors_.push_back(std::move(predictor));
   }
   unfitted_bytes_per_ns_ = traffic_before_fit(selection_.memory).during(1).mean;
-  if (foreign_bytes_per_ns_ > 0 || unfitted_bytes_per_ns_ > 0 ||
-      counted_ != CountedResults::AmongThreads) {
+  if (foreign_bytes_per_ns_ > 0 || unfitted_bytes_per_ns_ > 0 || counted_ != kCountedNow) {
     Selection unfitted = selection_;
     unfitted.fit.reset();
     OPLAT_TRY(predictor, Predictor::create(table_, std::move(unfitted), std::nullopt));
@@ -426,6 +453,7 @@ Status Fitting::collect() {
     candidate.calibrates = calibrates(*timing);
     OPLAT_CHECK(add_sums(candidate));
     if (candidate.sums.empty()) continue;
+    candidate.stored_weights = stored_weights(candidate.plan, *selection_.catalogue);
     candidate.plan.kernels = {};  // their sum is all that is asked for
     const auto in_proportion = [&](const KernelSum& sum) {
       const double ratio = prior_.mean.predict(sum.parts) / timing->median_ns;
@@ -467,14 +495,14 @@ void Fitting::name_groups() {
   }
   for (auto& [name, models] : of_name) {
     std::stable_sort(models.begin(), models.end(), [](const auto* a, const auto* b) {
-      return a->plan.weight_bytes < b->plan.weight_bytes;
+      return a->stored_weights < b->stored_weights;
     });
     int number = 1;
-    double first = models.front()->plan.weight_bytes;
+    double first = models.front()->stored_weights;
     for (FitCandidate* model : models) {
-      if (model->plan.weight_bytes > kSameWeights * first) {
+      if (!are_same_weights(first, model->stored_weights)) {
         ++number;
-        first = model->plan.weight_bytes;
+        first = model->stored_weights;
       }
       model->group_name = number == 1 ? std::string(name) : fmt::format("{} ({})", name, number);
       model->group = fmt::format("model {} {}", number, name);
@@ -719,10 +747,11 @@ std::optional<CompositionFit> Fitting::without_groups(const std::set<std::string
 
 std::optional<CompositionFit> Fitting::without_relatives(const table::Plan& plan) const {
   const auto named = request_.groups.find(plan.model);
+  const double weights = stored_weights(plan, *selection_.catalogue);
   std::set<std::string> out;
   for (const FitCandidate& model : models_) {
-    const auto [less, more] = std::minmax(model.plan.weight_bytes, plan.weight_bytes);
-    const bool same = model.row.row.name == plan.model && more <= kSameWeights * less;
+    const bool same =
+        model.row.row.name == plan.model && are_same_weights(model.stored_weights, weights);
     const bool of_group =
         named != request_.groups.end() && model.group == group_of_name(named->second);
     if (same || of_group || model.row.row.plan_identity == plan.identity) out.insert(model.group);

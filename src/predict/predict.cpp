@@ -20,7 +20,9 @@
 #include "estimate/chain.hpp"
 #include "estimate/load_spread.hpp"
 #include "ir/label.hpp"
+#include "ir/moved_work.hpp"
 #include "ir/operand_values.hpp"
+#include "ir/reading.hpp"
 #include "ir/value_costs.hpp"
 #include "ir/view.hpp"
 #include "ir/work.hpp"
@@ -263,6 +265,9 @@ constexpr double kWiderBy = 3;
 /// results: its memory is not that of the activations, which is used again and again, and the
 /// kernel waits for it (docs/adr/0093, 0094).
 constexpr double kUntouchedCounts = 4;
+/// What a byte counts that a kernel waits for, where one that a product reads counts once
+/// (docs/adr/0101).
+constexpr double kWaitingCounts = 3;
 /// Factor on the share 1 - 1 / T of T threads' bytes that other cores wrote: with two threads all
 /// bytes that stay near a core count (docs/adr/0097).
 constexpr double kSharedOverOthers = 2;
@@ -296,6 +301,7 @@ struct KeyFacts {
   bool hands_on = false;     ///< see ir::OperatorInfo
   double scratch_bytes = 0;  ///< what it takes for itself; 0 of one that is not always hot
   double operand_bytes = 0;  ///< that are not constant
+  double near_bytes = 0;     ///< of these, as far as the kernel waits if other cores wrote them
   double touched_bytes = 0;  ///< constant operands and results
   double row_bytes = 0;      ///< these and the other operands: what a row touches between two calls
 };
@@ -465,8 +471,9 @@ struct Predictor::Impl {
     if (!parsed) return;
     const ir::OperatorInfo* info = rows.catalogue->find(parsed->domain, parsed->op);
     facts_of_key.hands_on = info != nullptr && info->hands_on;
-    const ir::Work work = ir::work(*parsed, *rows.catalogue);
-    facts_of_key.result_bytes = finite_bytes(work.bytes_out);
+    const ir::Work stored = ir::work(*parsed, info);
+    const ir::Work moved = ir::moved_work(stored, *parsed, info);
+    facts_of_key.result_bytes = finite_bytes(stored.bytes_out);
     double in_8_bits = 0;
     for (std::size_t i = 0; i < parsed->results.size(); ++i) {
       const ir::TensorEntry* result = parsed->result(i);
@@ -474,20 +481,37 @@ struct Predictor::Impl {
         continue;
       in_8_bits += static_cast<double>(result->shape.elements().value_or(0));
     }
-    facts_of_key.counted_bytes = finite_bytes(work.bytes_out + kWiderBy * in_8_bits);
-    facts_of_key.always_hot = work.bytes_weights < table::kMinEvictedWeightBytes;
-    if (facts_of_key.always_hot) facts_of_key.scratch_bytes = finite_bytes(work.bytes_scratch);
-    facts_of_key.operand_bytes = finite_bytes(work.bytes_in);
-    facts_of_key.touched_bytes = finite_bytes(work.bytes_weights + work.bytes_out);
-    facts_of_key.row_bytes = finite_bytes(work.bytes());
+    // Fits of before docs/adr/0094 count what a branch hands on.
+    const double written = facts_of_key.hands_on ? stored.bytes_out : moved.bytes_out;
+    facts_of_key.counted_bytes = finite_bytes(written + kWiderBy * in_8_bits);
+    facts_of_key.always_hot = stored.bytes_weights < table::kMinEvictedWeightBytes;
+    if (facts_of_key.always_hot) facts_of_key.scratch_bytes = finite_bytes(stored.bytes_scratch);
+    facts_of_key.operand_bytes = finite_bytes(moved.bytes_in);
+    facts_of_key.near_bytes = waited_for(*parsed, facts_of_key.operand_bytes);
+    facts_of_key.touched_bytes = finite_bytes(moved.bytes_weights + moved.bytes_out);
+    facts_of_key.row_bytes = finite_bytes(stored.bytes());
+  }
+
+  /// Of what a kernel reads and other cores may have written; 0 with one thread.
+  double waited_for(const ir::Key& key, double operand_bytes) const {
+    if (selection.setting.threads < 2) return 0;
+    const double near = std::min(operand_bytes, kKeptResultBytes);
+    switch (ir::reading_of(key, *rows.catalogue)) {
+      case ir::Reading::Waits:
+        return kWaitingCounts * near;
+      case ir::Reading::Computes:
+        return near;
+      case ir::Reading::Ahead:
+        break;
+    }
+    return 0;
   }
 
   /// Sets what caches lose of one execution (docs/adr/0090), of whose operands `input_bytes` are
   /// the model's inputs.
   void set_evicted(const KeyFacts& facts_of_key, double input_bytes,
                    std::optional<double> reuse_bytes, KernelPrediction& kernel) const {
-    const CountedResults counted =
-        selection.fit ? selection.fit->counted : CountedResults::AmongThreads;
+    const CountedResults counted = selection.fit ? selection.fit->counted : kCountedNow;
     if (counted == CountedResults::All) {
       kernel.evicted_bytes = facts_of_key.result_bytes;
       return;
@@ -502,8 +526,11 @@ struct Predictor::Impl {
     const double bytes = (wide ? facts_of_key.counted_bytes : facts_of_key.result_bytes) +
                          kUntouchedCounts * (scratch + given);
     if (!reuse_bytes) return;
-    if (counted >= CountedResults::AmongThreads)
+    if (counted >= CountedResults::ByReaders) {
+      set_shared(facts_of_key.near_bytes, kernel);
+    } else if (counted == CountedResults::AmongThreads) {
       set_shared(std::min(bytes, kKeptResultBytes), kernel);
+    }
     const double large = bytes - kKeptResultBytes;
     if (!(large > 0)) return;
     LeftBehind left = kUnknownLeftBehind;

@@ -98,10 +98,10 @@ struct Composition {
   double c1_ns = 0;
   double c2_ns_per_byte = 0;
   double scale = 1;
-  double scale_int8 = 1;       ///< of kernels with 8-bit tensors
-  std::int64_t n_kernels = 0;  ///< executions per run, free ones left out
-  double evicted_bytes = 0;    ///< likewise; see KernelPrediction
-  CountedResults counted = CountedResults::AmongThreads;  ///< of all: the plan's activation_bytes
+  double scale_int8 = 1;                 ///< of kernels with 8-bit tensors
+  std::int64_t n_kernels = 0;            ///< executions per run, free ones left out
+  double evicted_bytes = 0;              ///< likewise; see KernelPrediction
+  CountedResults counted = kCountedNow;  ///< of all: the plan's activation_bytes
   bool fitted = false;
   bool left_out = false;  ///< not fitted because the only model measured is the one predicted
   std::int64_t calibration_models = 0;

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "base/interval.hpp"
+#include "ir/moved_work.hpp"
 #include "ir/work.hpp"
 #include "predict/compose.hpp"
 
@@ -25,7 +26,7 @@ Result<std::vector<ir::Work>> works_of(const Expansion& expansion, const ir::Cat
   works.reserve(expansion.keys.size());
   for (const std::string& text : expansion.keys) {
     OPLAT_TRY(key, ir::parse(text));
-    works.push_back(ir::work(key, catalogue));
+    works.push_back(ir::moved_work(key, catalogue));
   }
   return works;
 }

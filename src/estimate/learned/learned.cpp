@@ -198,10 +198,9 @@ class Learned final : public Estimator {
     if (!description) return kernel;
     const bool one_state = !fitted_->reuse_bytes[1] && !fitted_->reuse_bytes[2];
     const std::size_t states =
-        one_state || description->work.bytes_weights < kWeightsThatMatter ? 1 : kStates;
+        one_state || description->stored_weight_bytes < kWeightsThatMatter ? 1 : kStates;
     // A kernel is never hotter than it leaves its weights itself.
-    const std::size_t first =
-        states == 1 ? 0 : state_of_its_own(description->work, fitted_->limits);
+    const std::size_t first = states == 1 ? 0 : state_of_its_own(*description, fitted_->limits);
     const double type_sd = spread_of_type(*description);
     kernel.new_type = type_sd > 0;
     for (std::size_t state = first; state < states; ++state) {
@@ -214,7 +213,7 @@ class Learned final : public Estimator {
       learned->sd_log = std::max(learned->sd_log, type_sd);
       kernel.answers.push_back({estimate_of(*learned), learned->outside, state});
       const Estimate& estimate = kernel.answers.back().estimate;
-      const double bytes = state == first && states > 1 ? std::max(1.0, description->work.bytes())
+      const double bytes = state == first && states > 1 ? std::max(1.0, description->stored_bytes)
                                                         : fitted_->reuse_bytes[state].value_or(1);
       kernel.points.push_back({bytes, estimate.median_ns, estimate.sd_log});
     }

@@ -56,7 +56,7 @@ double Machine::bound_ns(const ir::Work& work) const {
 }
 
 double Machine::floor_ns(const ir::Work& work, double outside) const {
-  // A stride may pass over most of what comes in; what goes out and the weights are moved whole.
+  // A stride may pass over most of what comes in; results and the weights that are read count.
   const double bytes = work.bytes_weights + work.bytes_out;
   const double least = std::max(work.flops.value_or(0) / flops_per_ns, bytes / bytes_per_ns);
   return overhead_ns + kSureShare * std::exp2(-kLessPerDoubling * outside) * least;

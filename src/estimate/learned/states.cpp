@@ -34,8 +34,8 @@ void put_states(std::span<Sample> samples, const StateLimits& limits) {
   }
 }
 
-std::size_t state_of_its_own(const ir::Work& work, const StateLimits& limits) {
-  return work.bytes_weights < kWeightsThatMatter ? 0 : limits.state_at(work.bytes());
+std::size_t state_of_its_own(const ir::Description& kernel, const StateLimits& limits) {
+  return kernel.stored_weight_bytes < kWeightsThatMatter ? 0 : limits.state_at(kernel.stored_bytes);
 }
 
 std::optional<ir::Description> description_of(const Sample& sample,
@@ -43,7 +43,7 @@ std::optional<ir::Description> description_of(const Sample& sample,
   const auto key = ir::parse(sample.key);
   auto description = key ? ir::describe(*key, catalogue) : std::nullopt;
   if (!description) return std::nullopt;
-  const bool matters = description->work.bytes_weights >= kWeightsThatMatter;
+  const bool matters = description->stored_weight_bytes >= kWeightsThatMatter;
   append_state(*description,
                matters ? std::max(sample.state, sample.state_of_its_own) : sample.state);
   return description;

@@ -37,7 +37,7 @@ struct StateLimits {
 void put_states(std::span<Sample> samples, const StateLimits& limits);
 /// The state in which a kernel is that follows itself: its own bytes lie between two uses of its
 /// weights. Weights that do not matter are always hot.
-std::size_t state_of_its_own(const ir::Work& work, const StateLimits& limits);
+std::size_t state_of_its_own(const ir::Description& kernel, const StateLimits& limits);
 /// The sample as models learn it, its state the last of its numbers: where its weights really were,
 /// though no footprint is less. std::nullopt if the key has no description.
 std::optional<ir::Description> description_of(const Sample& sample, const ir::Catalogue& catalogue);

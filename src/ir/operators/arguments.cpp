@@ -109,6 +109,27 @@ bool is_word(const Key& key, std::string_view name, std::string_view word) {
   return value != nullptr && value->text() != nullptr && *value->text() == word;
 }
 
+bool is_nearest(const Key& key) {
+  return key.attribute("mode") == nullptr || is_word(key, "mode", "nearest");
+}
+
+std::optional<double> neighbours_of_resize(const Key& key) {
+  const double taps = is_nearest(key)                                                      ? 1
+                      : is_word(key, "mode", "linear") || is_word(key, "mode", "bilinear") ? 2
+                      : is_word(key, "mode", "cubic")                                      ? 4
+                                                                                           : 0;
+  const auto size = rank(key.operand(0));
+  if (taps == 0 || !size || rank(key.result(0)) != size) return std::nullopt;
+  double neighbours = 1;
+  for (std::size_t i = 0; i < *size; ++i) {
+    const auto before = dim(key.operand(0), static_cast<int>(i));
+    const auto after = dim(key.result(0), static_cast<int>(i));
+    if (!before || !after) return std::nullopt;
+    if (*before != *after) neighbours *= taps;
+  }
+  return neighbours;
+}
+
 void set_attribute(Key& key, std::string_view name, Value value) {
   const auto found = std::find_if(key.attributes.begin(), key.attributes.end(),
                                   [&](const NamedValue& a) { return a.first == name; });

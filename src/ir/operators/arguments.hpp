@@ -40,6 +40,12 @@ std::optional<std::vector<std::int64_t>> integers(const Key& key, std::string_vi
 /// Whether the attribute is there and is this string.
 bool is_word(const Key& key, std::string_view name, std::string_view word);
 
+/// Of a Resize or Upsample whether it copies the nearest element, as without a mode.
+bool is_nearest(const Key& key);
+/// How many input elements each of its results depends on: 1 (nearest), or two (linear) or four
+/// (cubic) along every dimension that changes size. std::nullopt: another mode, or sizes unknown.
+std::optional<double> neighbours_of_resize(const Key& key);
+
 /// Sets or adds; the caller's caller sorts.
 void set_attribute(Key& key, std::string_view name, Value value);
 /// Adds if there is none of that name.

@@ -59,24 +59,13 @@ void canonicalise_qlinear_concat(Key& key) {
   }
 }
 
-/// A multiply-add for each neighbour: two (linear) or four (cubic) along every dimension that
-/// changes size.
+/// A multiply-add for each neighbour.
 std::optional<double> flops_resize(const Key& key) {
-  if (is_word(key, "mode", "nearest")) return 0.0;
-  const double taps = is_word(key, "mode", "linear") || is_word(key, "mode", "bilinear") ? 2
-                      : is_word(key, "mode", "cubic")                                    ? 4
-                                                                                         : 0;
+  if (is_nearest(key)) return 0.0;
   const auto count = elements(key.result(0));
-  const auto size = rank(key.operand(0));
-  if (taps == 0 || !count || !size || rank(key.result(0)) != size) return std::nullopt;
-  double neighbours = 1;
-  for (std::size_t i = 0; i < *size; ++i) {
-    const auto before = dim(key.operand(0), static_cast<int>(i));
-    const auto after = dim(key.result(0), static_cast<int>(i));
-    if (!before || !after) return std::nullopt;
-    if (*before != *after) neighbours *= taps;
-  }
-  return 2 * *count * neighbours;
+  const auto neighbours = neighbours_of_resize(key);
+  if (!count || !neighbours) return std::nullopt;
+  return 2 * *count * *neighbours;
 }
 
 /// A multiply-add for each neighbour of a place between pixels, two (linear) or four (cubic) an

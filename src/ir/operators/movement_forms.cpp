@@ -303,8 +303,7 @@ std::optional<Description> describe_resize(const Key& key) {
       same_until + 2 < rank && rank == 4 && same_until >= 1 && from->back() == to->back();
   const std::size_t rows = last ? 1 : rank - 2;
   Resized resized;
-  resized.mode = key.attribute("mode") == nullptr || is_word(key, "mode", "nearest")
-                     ? Resized::Mode::Nearest
+  resized.mode = is_nearest(key)                 ? Resized::Mode::Nearest
                  : is_word(key, "mode", "cubic") ? Resized::Mode::Cubic
                                                  : Resized::Mode::Linear;
   const bool nearest = resized.mode == Resized::Mode::Nearest;

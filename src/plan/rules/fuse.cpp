@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A rule set over a graph, and the plan of what is left.
 #include <algorithm>
-#include <unordered_set>
+#include <utility>
 
 #include "base/text.hpp"
 #include "ir/catalogue.hpp"
+#include "ir/moved_work.hpp"
 #include "plan/blocked_layout.hpp"
 #include "plan/identity.hpp"
 #include "plan/rules.hpp"
 #include "plan/rules/rewrite.hpp"
+#include "plan/touched_bytes.hpp"
 
 namespace oplat::plan {
 namespace {
@@ -176,25 +178,28 @@ Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules,
   }
   Plan plan;
   plan.source = "rules:" + rules.name;
-  std::unordered_set<ir::TensorId> counted;
+  TouchedConstants constants;
   for (const ir::Node& node : fused.nodes) {
     OPLAT_TRY(key, domain->kernel_key(fused, node));
     plan.kernels.push_back({node.name, ir::print(key), 1});
-    for (const ir::TensorId id : node.inputs) {
-      if (id == ir::kNoTensor || !counted.insert(id).second) continue;
-      const ir::TensorInfo& tensor = fused.tensors[static_cast<std::size_t>(id)];
-      if (tensor.constant) plan.weight_bytes += static_cast<double>(tensor.constant_bytes);
-    }
-    const ir::OperatorInfo* info = catalogue.find(node.domain, node.op);
-    if (info != nullptr && info->view) continue;
+    ResultBytes results;
     for (const ir::TensorId id : node.outputs) {
       if (id == ir::kNoTensor) continue;
       const ir::TensorInfo& tensor = fused.tensors[static_cast<std::size_t>(id)];
-      const auto elements = tensor.shape.elements();
-      const auto bits = tensor.dtype ? ir::bits(*tensor.dtype) : std::nullopt;
-      if (elements && bits) plan.activation_bytes += static_cast<double>(*elements) * *bits / 8;
+      results.add(tensor.dtype, tensor.shape.ranked, tensor.shape.dims);
     }
+    const bool picks = ir::picks_constants(node.op);
+    for (const ir::TensorId id : node.inputs) {
+      if (id == ir::kNoTensor) continue;
+      const ir::TensorInfo& tensor = fused.tensors[static_cast<std::size_t>(id)];
+      if (tensor.constant)
+        constants.add(static_cast<std::uint64_t>(id), static_cast<double>(tensor.constant_bytes),
+                      picks, results);
+    }
+    const ir::OperatorInfo* info = catalogue.find(node.domain, node.op);
+    if (info == nullptr || !info->view) plan.activation_bytes += results.bytes;
   }
+  plan.weight_bytes = std::move(constants).bytes();
   return plan;
 }
 

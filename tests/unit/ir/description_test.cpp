@@ -333,6 +333,128 @@ TEST(Description, ABiasIsNoOtherSlice) {
   EXPECT_EQ(slice(""), slice(",i32c[32]"));
 }
 
+TEST(Description, WhatPicksDoesNotReadTheRest) {
+  const auto work = [](const char* text) { return described(text)->work; };
+  for (const char* text : {"Gather/13{axis=0}(f32c[250000,64],i64[1,16])->(f32[1,16,64])",
+                           "Gather/13{axis=0}(f32[250000,64],i64[1,16])->(f32[1,16,64])",
+                           "GatherND/13{batch_dims=0}(f32[250000,64],i64[16,1])->(f32[16,64])",
+                           "GatherElements/13{axis=0}(f32[250000,64],i64[16,64])->(f32[16,64])"}) {
+    EXPECT_EQ(work(text).bytes_out, 4096) << text;
+    EXPECT_LE(work(text).bytes(), 4 * 4096) << text;
+  }
+  for (const char* text :
+       {"Shape/15{start=0}(f32[64,64,56,56])->(i64[4])", "Size/13{}(f32[64,64,56,56])->(i64[])"})
+    EXPECT_LE(work(text).bytes(), 64) << text;
+  // Of each result of a smaller image one element, or four; of an antialiased one all.
+  const auto smaller = [&](const char* how) {
+    return work(fmt::format("Resize/18{{{}}}(f32[1,1,4096,4096],-,-,i64c[4]=[1,1,64,64])->"
+                            "(f32[1,1,64,64])",
+                            how)
+                    .c_str())
+        .bytes_in;
+  };
+  EXPECT_EQ(smaller("antialias=0,mode=nearest"), 16'384);
+  EXPECT_EQ(smaller("antialias=0,mode=linear"), 4 * 16'384);
+  EXPECT_EQ(smaller("antialias=0,mode=cubic"), 16 * 16'384);
+  EXPECT_EQ(smaller("antialias=1,mode=linear"), 4096 * 4096 * 4);
+  // Of cosines and sines no more than of results.
+  EXPECT_EQ(work("com.microsoft:RotaryEmbedding/1{interleaved=0}(f32[1,8,16,64],i64[1,16],"
+                 "f32c[131072,32],f32c[131072,32])->(f32[1,8,16,64])")
+                .bytes_weights,
+            2 * 32'768);
+  // Indices of 8 bytes, elements of 4.
+  EXPECT_EQ(work("GatherElements/13{axis=0}(f32[250000,64],i64[16,64])->(f32[16,64])").bytes(),
+            (8 + 4 + 4) * 16 * 64);
+  const auto table = described("Gather/13{axis=0}(f32c[250000,64],i64[1,16])->(f32[1,16,64])");
+  EXPECT_EQ(table->stored_weight_bytes, 64'000'000) << "where it lies before a call";
+  EXPECT_EQ(table->stored_bytes, 64'000'000 + 128 + 4096);
+}
+
+TEST(Description, OfWhatIsUpdatedInPlaceOnlyTheUpdates) {
+  const auto bytes = [](const char* text) { return described(text)->work.bytes(); };
+  EXPECT_EQ(bytes("ScatterElements/18{axis=1,reduction=none}(f32[1,1000000],i64[1,100],f32[1,100])"
+                  "->(&0)"),
+            100 * (8 + 4 + 4));
+  EXPECT_GT(bytes("ScatterElements/18{axis=1,reduction=none}(f32[1,1000000],i64[1,100],f32[1,100])"
+                  "->(f32[1,1000000])"),
+            8'000'000);
+  EXPECT_EQ(bytes("TensorScatter/24{axis=-2,mode=linear}(f32[1,8,4096,128],f32[1,8,1,128],i64[1])"
+                  "->(&0)"),
+            2 * 4096 + 8);
+  EXPECT_EQ(bytes("RandomNormalLike/1{mean=0.0,scale=1.0}(f32[500])->(f32[500])"), 2000);
+}
+
+// Times of ONNX Runtime 1.31.1 on a Zen 4, in ns (docs/adr/0102): the same order of magnitude.
+TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
+  for (const auto& [text, ns] : std::initializer_list<std::pair<const char*, double>>{
+           {"RandomNormalLike/1{mean=0.0,scale=1.0}(f32[1,192,500])->(f32[1,192,500])", 989e3},
+           {"RandomUniform/1{high=1.0,low=0.0,shape=[96000]}()->(f32[96000])", 369e3},
+           {"Pow/15{}(f32[1,64,56,56],f32c[]=2.2)->(f32[1,64,56,56])", 877e3},
+           {"Pow/15{}(f32[1,64,56,56],f32[1,64,56,56])->(f32[1,64,56,56])", 858e3},
+           {"STFT/17{onesided=1}(f32[1,48000,1],i64c[]=160,f32c[400],i64c[]=400)->"
+            "(f32[1,298,201,2])",
+            11'409e3},
+           {"STFT/17{onesided=1}(f32[1,48000,1],i64c[]=160,f32c[512],i64c[]=512)->"
+            "(f32[1,297,257,2])",
+            2366e3},
+           {"DFT/17{axis=1,inverse=0,onesided=0}(f32[1,16000,1],-)->(f32[1,16000,2])", 5403e3},
+           {"DFT/20{inverse=0,onesided=0}(f32[1,16384,1],-,i64c[]=1)->(f32[1,16384,2])", 736e3},
+           {"ScatterElements/18{axis=1,reduction=none}(f32[1,100000],i64[1,100000],f32[1,100000])"
+            "->(f32[1,100000])",
+            329e3},
+           {"ScatterND/16{reduction=none}(f32[1,256,256],i64[1,256,256,3],f32[1,256,256])->"
+            "(f32[1,256,256])",
+            440e3},
+           {"GatherND/13{batch_dims=0}(f32[1,256,256],i64[65536,3])->(f32[65536])", 705e3},
+           {"GatherElements/13{axis=1}(f32[16,4096],i64[16,4096])->(f32[16,4096])", 45e3},
+           {"Tile/13{}(f32[1,512,64,1],i64c[4]=[1,1,1,64])->(f32[1,512,64,64])", 5871e3},
+           {"Tile/13{}(f32[1,512,1,64],i64c[4]=[1,1,64,1])->(f32[1,512,64,64])", 106e3},
+           {"com.microsoft:GatherBlockQuantized/1{bits=4,block_size=32,gather_axis=0,"
+            "quantize_axis=1}(u8c[32000,1536],i64[1,128],f32c[32000,96])->(f32[1,128,3072])",
+            347e3},
+           {"TopK/11{axis=-1,largest=1,sorted=1}(f32[1,100000],i64c[1]=[100000])->"
+            "(f32[1,100000],i64[1,100000])",
+            10'059e3},
+           {"TopK/11{axis=-1,largest=1,sorted=1}(f32[1,100000],i64c[1]=[50])->"
+            "(f32[1,50],i64[1,50])",
+            67e3},
+           {"Compress/11{axis=0}(f32[8400,85],bool[8400])->(f32[10,85])", 14e3},
+           {"CumSum/14{exclusive=0,reverse=0}(f32[64,4096],i64c[]=1)->(f32[64,4096])", 858e3},
+           {"Unique/11{sorted=1}(i64[10000])->(i64[4000],i64[4000],i64[10000],i64[4000])", 1561e3},
+           {"LpPool/22{ceil_mode=0,dilations=[1,1],kernel_shape=[3,3],p=2,pads=[0,0,0,0],"
+            "strides=[1,1]}(f32[1,64,56,56])->(f32[1,64,54,54])",
+            22'300e3},
+           {"GlobalLpPool/2{p=2}(f32[1,64,56,56])->(f32[1,64,1,1])", 2307e3},
+           {"com.microsoft:CDist/1{metric=sqeuclidean}(f32[500,256],f32c[1000,256])->"
+            "(f32[500,1000])",
+            2571e3},
+           {"ai.onnx.ml:TreeEnsembleRegressor/3{aggregate_function=SUM,forest_depth=10,"
+            "forest_features=28,forest_ids=1,forest_modes=[BRANCH_LEQ],forest_nodes=204700,"
+            "forest_trees=100,forest_weights=102400,n_targets=1,post_transform=NONE}"
+            "(f32[1000,28])->(f32[1000,1])",
+            6667e3},
+           {"Loop/16@steps=500{}(i64c[]=500,boolc[]=1,f32[1,256])->(f32[1,256],f32[500,1,256])",
+            200e3},
+           {"Scan/16{num_scan_inputs=1}(f32[1,64],f32[500,1,64])->(f32[1,64],f32[500,1,64])",
+            200e3}}) {
+    const double steps = described(text)->work.steps;
+    EXPECT_GT(steps, ns / 2) << text;
+    EXPECT_LT(steps, ns * 2) << text;
+  }
+  // Squares are products; a running sum over rows goes on with the next number of the row.
+  EXPECT_EQ(described("Pow/15{}(f32[64],f32c[]=2.0)->(f32[64])")->work.steps, 0);
+  EXPECT_LT(described("CumSum/14{exclusive=0,reverse=0}(f32[64,4096],i64c[]=0)->(f32[64,4096])")
+                ->work.steps,
+            1e3);
+  // A forest reads no more nodes than rows visit.
+  EXPECT_EQ(described("ai.onnx.ml:TreeEnsembleRegressor/3{aggregate_function=SUM,forest_depth=20,"
+                      "forest_features=28,forest_ids=1,forest_modes=[BRANCH_LEQ],"
+                      "forest_nodes=2000000,forest_trees=200,forest_weights=1000000,n_targets=1,"
+                      "post_transform=NONE}(f32[1,28])->(f32[1,1])")
+                ->work.bytes_weights,
+            200 * 20 * 24);
+}
+
 TEST(Description, JoinsAndGathersAreLoopsAroundTheAxis) {
   EXPECT_EQ(described("Concat/13{axis=1}(f32[2,8,7,7],f32[2,24,7,7])->(f32[2,32,7,7])")->numbers,
             (Numbers{2, 2, 6272}));

@@ -38,6 +38,31 @@ TEST(Footprint, WeightsOfOneHashAreOneWeight) {
   EXPECT_EQ(footprint(net.graph, std::vector<NodeRun>{{"Foo", {}, {}, {}}}).weight_bytes, 2 * 32);
 }
 
+TEST(Footprint, OfATableOnlyWhatIsPicked) {
+  Net net;
+  net.input("i");
+  net.constant("table", {1000, 8});  // 32,000 bytes
+  net.constant("w", {8, 8});         // 256
+  net.node("Gather", {"table", "i"}, {"h"}, "look_up");
+  net.node("MatMul", {"h", "w"}, {"y"}, "product");
+  net.node("MatMul", {"h", "table"}, {"z"}, "tied");
+  net.output("y");
+  const auto look_up = [](std::int64_t lines) {
+    return NodeRun{"look_up", {seen({1000, 8}), seen({lines})}, {seen({lines, 8})}, {}};
+  };
+  const NodeRun product{"product", {seen({4, 8}), seen({8, 8})}, {seen({4, 8})}, {}};
+  const auto weights = [&](const std::vector<NodeRun>& runs) {
+    return footprint(net.graph, runs).weight_bytes;
+  };
+  EXPECT_EQ(weights({look_up(4), product}), 4 * 32 + 256);
+  EXPECT_EQ(weights({look_up(4), look_up(6), product}), 10 * 32 + 256);
+  EXPECT_EQ(weights({look_up(5000)}), 32'000) << "the whole at most";
+  const NodeRun tied{"tied", {seen({4, 8}), seen({1000, 8})}, {seen({4, 1000})}, {}};
+  EXPECT_EQ(weights({look_up(4), tied}), 32'000) << "another kernel reads all of it";
+  EXPECT_EQ(weights({{"look_up", {}, {{std::nullopt, {}}}, {}}}), 32'000)
+      << "nothing says how much is picked";
+}
+
 TEST(Footprint, ViewsMoveNothing) {
   Net net;
   net.input("x");

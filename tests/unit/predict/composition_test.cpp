@@ -545,11 +545,15 @@ TEST_F(CompositionTest, WhatAModelIsGivenCountsWhereItsKernelIsMeasuredHotAlone)
       << "bytes of all executions";
 }
 
-// Another core's threads read what one core wrote, however small it is.
+// Another core's threads read what one core wrote, however small it is. What sums waits for it, a
+// product hardly, and functions do not.
 TEST_F(CompositionTest, OfSeveralThreadsWhatStaysNearACoreCountsToo) {
   const std::string small = "Relu/14{}(f32[1000])->(f32[1000])";
   const std::string large = "Relu/14{}(f32[100000])->(f32[100000])";
-  for (const std::string& key : {small, large})
+  const std::string product = "MatMul/13{}(f32[10,100],f32c[100,10])->(f32[10,10])";
+  const std::string function = "Tanh/13{}(f32[1000])->(f32[1000])";
+  const std::string copy = "Split/13{axis=0}(f32[1000],i64c[2]=500)->(f32[500],f32[500])";
+  for (const std::string& key : {small, large, product, function, copy})
     small_.row(device_, setting_, key, 1e3, test::timing(1e6));
   Selection selection = must(select_rows(small_.table(), {}, compat::catalogue()));
   const auto kernel_of = [&](const std::string& key, std::int64_t threads) {
@@ -563,14 +567,18 @@ TEST_F(CompositionTest, OfSeveralThreadsWhatStaysNearACoreCountsToo) {
   EXPECT_GT(lost, 0);
   EXPECT_GT(lost_sd, 0);
   EXPECT_EQ(kernel_of(small, 1).evicted_bytes, 0);
-  EXPECT_EQ(kernel_of(small, 2).evicted_bytes, 4000);
+  EXPECT_EQ(kernel_of(small, 2).evicted_bytes, 3 * 4000);
   EXPECT_EQ(kernel_of(small, 2).evicted_sd_bytes, 0);
-  EXPECT_EQ(kernel_of(large, 2).evicted_bytes, lost + 131072);
+  EXPECT_EQ(kernel_of(large, 2).evicted_bytes, lost + 3 * 131072);
   EXPECT_EQ(kernel_of(large, 2).evicted_sd_bytes, lost_sd);
+  EXPECT_EQ(kernel_of(product, 1).evicted_bytes, 0);
+  EXPECT_EQ(kernel_of(product, 2).evicted_bytes, 4000) << "the operand that is not constant";
+  EXPECT_EQ(kernel_of(function, 2).evicted_bytes, 0);
+  EXPECT_EQ(kernel_of(copy, 2).evicted_bytes, 0);
   // Three quarters of it are of others, where two threads have half. Nobody compared four.
-  EXPECT_EQ(kernel_of(small, 4).evicted_bytes, 1.5 * 4000);
-  EXPECT_EQ(kernel_of(small, 4).evicted_sd_bytes, 0.5 * 1.5 * 4000);
-  EXPECT_NEAR(kernel_of(large, 4).evicted_sd_bytes, std::hypot(lost_sd, 0.75 * 131072), 1e-6);
+  EXPECT_EQ(kernel_of(small, 4).evicted_bytes, 1.5 * 3 * 4000);
+  EXPECT_EQ(kernel_of(small, 4).evicted_sd_bytes, 0.5 * 1.5 * 3 * 4000);
+  EXPECT_NEAR(kernel_of(large, 4).evicted_sd_bytes, std::hypot(lost_sd, 0.75 * 3 * 131072), 1e-6);
   // A fit of the time before goes on as it was made.
   selection.fit.emplace();
   selection.fit->counted = CountedResults::WithInputs;

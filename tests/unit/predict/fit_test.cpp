@@ -310,15 +310,14 @@ TEST(CompositionRecord, OneThatCountsOtherBytesOfResultsSaysSo) {
        {std::pair(6, CountedResults::All), std::pair(7, CountedResults::Left),
         std::pair(8, CountedResults::LeftBeyondRow), std::pair(9, CountedResults::WithWide8Bits),
         std::pair(10, CountedResults::WithScratch), std::pair(11, CountedResults::WithInputs),
-        std::pair(12, CountedResults::AmongThreads)}) {
+        std::pair(12, CountedResults::AmongThreads), std::pair(13, CountedResults::ByReaders)}) {
     const CompositionFit fit = must(decode_composition(of_format(format)));
     EXPECT_EQ(fit.counted, counted);
     EXPECT_EQ(fit.moments, (MomentSpread{0.02})) << "what it says of all models";
     EXPECT_THAT(fit.groups, ::testing::SizeIs(1));
     EXPECT_EQ(must(decode_composition(encode(fit))), fit) << "not as one of another meaning";
   }
-  EXPECT_EQ(must(decode_composition(encode(CompositionFit()))).counted,
-            CountedResults::AmongThreads);
+  EXPECT_EQ(must(decode_composition(encode(CompositionFit()))).counted, CountedResults::ByReaders);
 }
 
 TEST(CompositionRecord, OneWhoseNumbersOfAHostCannotBeIsRefused) {
@@ -451,6 +450,12 @@ class FitTest : public ::testing::Test {
     return fmt::format("test:copy{{}}(f32[{}])->(f32[{}])", size, size);
   }
 
+  /// A view with a constant of so many bytes.
+  static table::PlanKernel weights_of(double bytes) {
+    return {"w", fmt::format("Reshape/14{{allowzero=0}}(f32[4],u8c[{:.0f}])->(f32[4])", bytes), 1,
+            std::nullopt, 0.0};
+  }
+
   /// A model of `n` short kernels and some long ones, so that a time per kernel and a factor of all
   /// of them differ; measured at what the formula says times `factor`.
   void model(const std::string& name, int n, double factor = 1, double ci = 0.002,
@@ -463,6 +468,7 @@ class FitTest : public ::testing::Test {
     const int more = 3 * n % 7;
     plan.kernels = {{"a", key(100), n, std::nullopt, 0.0},
                     {"b", key(200), more, std::nullopt, 0.0}};
+    if (weights > 0) plan.kernels.push_back(weights_of(weights));
     must(small_.table().put_plan(plan));
     table::ModelRow row;
     row.name = name;
@@ -864,7 +870,8 @@ TEST_F(FitTest, RelativesAreLeftOutOfAModelThatWasNotMeasured) {
     table::Plan plan;
     plan.model = name;
     plan.identity = "another batch";
-    plan.weight_bytes = weights;
+    plan.weight_bytes = 1;  // of what a run reads, which goes by the batch
+    plan.kernels = {weights_of(weights)};
     return models.without_relatives(plan).value().scores.size();
   };
   EXPECT_EQ(scores("net2.onnx", 3.01e6), 3U) << "the same model in another shape";
@@ -1120,7 +1127,7 @@ TEST_F(FitTest, AFitOfTheTimeBeforeScaleAnswers) {
 
 TEST_F(FitTest, WhatModelsAreGivenCountsOnceAllTheirPlansSayIt) {
   for (int i = 0; i < 5; ++i) model(fmt::format("net{}.onnx", i), 10 + 5 * i);
-  EXPECT_EQ(must(fit()).fit.counted, CountedResults::AmongThreads);
+  EXPECT_EQ(must(fit()).fit.counted, CountedResults::ByReaders);
   table::Plan plan = must(small_.table().plans()).at(2);
   plan.kernels[1].input_bytes.reset();  // as an earlier oplat kept it
   must(small_.table().put_plan(plan));
@@ -1152,7 +1159,7 @@ TEST_F(FitTest, ModelsWhosePlansCouldSayWhatTheyAreGivenAreNamed) {
     }
   };
   silence("wide.onnx");
-  EXPECT_EQ(fitted().fit.counted, CountedResults::AmongThreads);
+  EXPECT_EQ(fitted().fit.counted, CountedResults::ByReaders);
   silence("net2.onnx");
   EXPECT_EQ(fitted().fit.counted, CountedResults::WithScratch);
   EXPECT_EQ(fitted().silent_on_inputs, std::vector<std::string>{"net2.onnx"});
@@ -1160,7 +1167,7 @@ TEST_F(FitTest, ModelsWhosePlansCouldSayWhatTheyAreGivenAreNamed) {
   setting_ = small_.setting(test::setting_of(1, "onnxruntime", "1.0", "b2"));
   SetUp();
   model("net2.onnx", 20, 1, 0.002, false, 0, "net2 of b2");
-  EXPECT_EQ(fitted().fit.counted, CountedResults::AmongThreads);
+  EXPECT_EQ(fitted().fit.counted, CountedResults::ByReaders);
 }
 
 TEST_F(FitTest, AFitOfAnotherSettingDoesNotAnswer) {

@@ -271,6 +271,49 @@ TEST(LearnedTypesTest, AProductInATypeThatNoRowHasIsNotSure) {
   EXPECT_EQ(ask(product("f32", 48, 96)).why.find(kWhy), std::string::npos);
 }
 
+/// Sums of many sizes, and look-ups in tables of up to 4 MiB; both take 10 bytes a ns.
+TEST(LearnedPicksTest, WhatPicksTakesNoLongerFromALargeTable) {
+  test::SmallTable small;
+  const auto gather = [](std::string_view table, int lines, int picked) {
+    return fmt::format("Gather/13{{axis=0}}({}[{},64],i64[{}])->(f32[{},64])", table, lines, picked,
+                       picked);
+  };
+  must(small.table().transaction([&]() -> Status {
+    const auto put = [&](const std::string& key, double ns) {
+      small.row(small.device(), small.setting(), key, std::nullopt, test::timing(ns));
+    };
+    for (int size = 256; size <= 1 << 20; size *= 2) {
+      put(fmt::format("Neg/13{{}}(f32[{}])->(f32[{}])", size, size), 500 + 0.8 * size);
+      put(fmt::format("Add/14{{}}(f32[{}],f32[{}])->(f32[{}])", size, size, size),
+          500 + 1.2 * size);
+    }
+    for (int lines = 64; lines <= 16'384; lines *= 2) {
+      for (int picked = 8; picked <= 512; picked *= 2)
+        put(gather("f32c", lines, picked), 500 + 0.1 * picked * (2 * 256 + 8));
+    }
+    return {};
+  }));
+  const RowSource source{
+      &small.table(), small.device(), {small.setting()}, std::nullopt, &compat::catalogue()};
+  LearnRequest request;
+  request.threads = 1;
+  request.effort = 0.1;
+  for (const table::Fit& one : must(learn(source, request)).fits)
+    must(small.table().put_fit(small.device(), small.setting(), one));
+  const auto ask = [&](const std::string& key) {
+    const Query query{key, std::nullopt};
+    std::optional<Estimate> answer;
+    must(estimate_all(must(make_chain(source, {})), {&query, 1}, {&answer, 1}));
+    return answer.value().median_ns;
+  };
+  // 256 MB, of which 33 kB are read: 7.2 us, and not 25 ms.
+  EXPECT_NEAR(std::log(ask(gather("f32c", 1'000'000, 128)) / 7156), 0, 0.5);
+  // Of kinds without rows: a table that the model makes, another operator, none that reads.
+  EXPECT_LT(ask(gather("f32", 1'000'000, 128)), 30e3);
+  EXPECT_LT(ask("GatherND/13{batch_dims=0}(f32[1000000,64],i64[128,1])->(f32[128,64])"), 30e3);
+  EXPECT_LT(ask("Shape/15{start=0}(f32[64,64,224,224])->(i64[4])"), 5e3);
+}
+
 /// Forty rows of two threads, and with `others` 400 of one, of other kernels.
 class TableOfThreads {
  public:

@@ -101,7 +101,7 @@ TEST(States, AKernelIsNoHotterThanItLeavesItsWeights) {
   EXPECT_EQ(states_of("Relu/14{}(f32[1,4194304])->(f32[1,4194304])", {32 * kMiB}),
             (std::vector<std::size_t>{0}));
   const ir::Description large = in_state(product(4096), 0);
-  EXPECT_EQ(state_of_its_own(large.work, limits), 1U);
+  EXPECT_EQ(state_of_its_own(large, limits), 1U);
 }
 
 TEST(States, TheStateIsTheLastNumber) {
