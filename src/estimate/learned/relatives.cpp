@@ -47,7 +47,7 @@ std::string_view base_of(std::string_view op) {
 Relatives::Sizes Relatives::sizes_of(const ir::Work& work) {
   const auto log = [](double size) { return static_cast<float>(std::log(size + kMinSize)); };
   return {log(work.flops.value_or(0)), log(work.bytes_in), log(work.bytes_weights),
-          log(work.bytes_out)};
+          log(work.bytes_out), log(work.steps)};
 }
 
 template <class Counts>

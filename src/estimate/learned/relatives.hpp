@@ -30,7 +30,7 @@
 namespace oplat::estimate {
 
 /// Of the fit record in the table.
-inline constexpr std::string_view kRelativesFormat = "oplat.relatives/1";
+inline constexpr std::string_view kRelativesFormat = "oplat.relatives/2";
 
 class Relatives {
  public:
@@ -62,7 +62,7 @@ class Relatives {
   static Result<Relatives> load(std::string_view bytes);
 
  private:
-  static constexpr std::size_t kSizes = 4;
+  static constexpr std::size_t kSizes = 5;
   using Sizes = std::array<float, kSizes>;
   struct Site {
     std::uint32_t op = 0;

@@ -82,6 +82,28 @@ TEST(Relatives, WhatComputesTheSameComesBeforeOtherOperators) {
   EXPECT_EQ(fused->kin, Relatives::Kin::Any);
 }
 
+TEST(Relatives, WhatHasStepsIsAnsweredByWhatHasSteps) {
+  Made made;
+  // Of steps of a nanosecond, and no slower than they say.
+  for (int size = 0; size < 12; ++size) {
+    ir::Description description;
+    description.slice = "Elu";
+    description.work = work_of(1000 * std::exp2(size));
+    description.work.steps = 500 * std::exp2(size);
+    made.descriptions.push_back(description);
+    made.rows.push_back(
+        {"Elu", &made.descriptions.back(), std::log(made.machine.bound_ns(description.work))});
+  }
+  const auto relatives = Relatives::learn(made.rows, made.machine);
+  ASSERT_TRUE(relatives);
+  ir::Work work = work_of(500'000);
+  work.steps = 1e6;
+  const auto answer = relatives->answer("Unheard", work, 0);
+  ASSERT_TRUE(answer);
+  EXPECT_NEAR(answer->log_ns, std::log(made.machine.bound_ns(work)), 0.5)
+      << "not 4 or 16 times as long, as others of its bytes";
+}
+
 TEST(Relatives, AStateWithoutRowsIsAnsweredFromTheOthers) {
   const Made made;
   const auto relatives = Relatives::learn(made.rows, made.machine);
