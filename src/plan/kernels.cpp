@@ -467,12 +467,11 @@ class FootprintSum {
     if (!std::exchange(place.weighed, true)) {
       for (const auto list : node.attributes) sum_.weight_bytes += ir::parameter_bytes(list);
     }
-    const bool picks = ir::picks_constants(node.op);
     for (const ir::TensorId id : node.inputs) {
       if (id == ir::kNoTensor) continue;
       const TensorView& tensor = place.graph->tensor(id);
       if (tensor.constant || tensor.overridable)
-        constants_.add(tensor.constant_hash, static_cast<double>(tensor.constant_bytes), picks,
+        constants_.add(tensor.constant_hash, static_cast<double>(tensor.constant_bytes), node.op,
                        results);
     }
     if (!is_view(place) || is_copied_view(place)) sum_.activation_bytes += results.bytes;

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "ir/dtype.hpp"
 #include "ir/key.hpp"
+#include "ir/moved_work.hpp"
 
 namespace oplat::plan {
 
@@ -30,17 +32,17 @@ struct ResultBytes {
 /// a few rows of its table (ir::picks_constants).
 class TouchedConstants {
  public:
-  /// A node reads a constant of `bytes`, or picks from it for its results. Constants of one name
-  /// are one.
-  void add(std::uint64_t name, double bytes, bool picks, const ResultBytes& results) {
-    reads_.push_back(
-        {name, bytes, picks && results.known ? std::min(bytes, results.bytes) : bytes});
+  /// A node of this operator reads a constant of `bytes`, or picks from it for its results.
+  /// Constants of one name are one.
+  void add(std::uint64_t name, double bytes, std::string_view op, const ResultBytes& results) {
+    const bool picks = results.known && bytes > results.bytes && ir::picks_constants(op);
+    reads_.push_back({name, bytes, picks ? results.bytes : bytes});
   }
 
   double bytes() && {
     // Many are read once, so that sorting them takes less than a map would.
-    std::stable_sort(reads_.begin(), reads_.end(),
-                     [](const Read& a, const Read& b) { return a.name < b.name; });
+    std::sort(reads_.begin(), reads_.end(),
+              [](const Read& a, const Read& b) { return a.name < b.name; });
     double sum = 0;
     for (auto at = reads_.begin(); at != reads_.end();) {
       const Read& first = *at;

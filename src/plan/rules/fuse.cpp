@@ -5,7 +5,6 @@
 
 #include "base/text.hpp"
 #include "ir/catalogue.hpp"
-#include "ir/moved_work.hpp"
 #include "plan/blocked_layout.hpp"
 #include "plan/identity.hpp"
 #include "plan/rules.hpp"
@@ -188,13 +187,12 @@ Result<Plan> plan_of_fused(const ir::Graph& fused, const RuleSet& rules,
       const ir::TensorInfo& tensor = fused.tensors[static_cast<std::size_t>(id)];
       results.add(tensor.dtype, tensor.shape.ranked, tensor.shape.dims);
     }
-    const bool picks = ir::picks_constants(node.op);
     for (const ir::TensorId id : node.inputs) {
       if (id == ir::kNoTensor) continue;
       const ir::TensorInfo& tensor = fused.tensors[static_cast<std::size_t>(id)];
       if (tensor.constant)
         constants.add(static_cast<std::uint64_t>(id), static_cast<double>(tensor.constant_bytes),
-                      picks, results);
+                      node.op, results);
     }
     const ir::OperatorInfo* info = catalogue.find(node.domain, node.op);
     if (info == nullptr || !info->view) plan.activation_bytes += results.bytes;
