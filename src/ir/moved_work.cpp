@@ -17,7 +17,7 @@
 namespace oplat::ir {
 namespace {
 
-/// Besides look-ups; of ONNX, Paddle and MNN.
+/// Besides look-ups, in whatever domain.
 constexpr std::array<std::string_view, 10> kPicking = {
     "Slice",        "Shape", "Size",          "Compress", "ArrayFeatureExtractor",
     "StridedSlice", "slice", "strided_slice", "shape",    "shape64"};

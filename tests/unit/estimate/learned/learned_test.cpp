@@ -8,7 +8,9 @@
 #include <cmath>
 #include <map>
 #include <stdexcept>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "compat/registry.hpp"
 #include "estimate/accuracy.hpp"
@@ -191,10 +193,44 @@ TEST_F(LearnedTest, AccuracyTellsCacheStatesApart) {
       << "taken for one row, hot would come out 73 % too long and cold 42 % too short";
 }
 
+/// A table of rows without a state, and a fit of them.
+class LearnedRows {
+ public:
+  void put(const std::string& key, double ns) { rows_.emplace_back(key, ns); }
+  void learn() {
+    must(small_.table().transaction([&]() -> Status {
+      for (const auto& [key, ns] : rows_)
+        small_.row(device_, setting_, key, std::nullopt, test::timing(ns));
+      return {};
+    }));
+    LearnRequest request;
+    request.threads = 1;
+    request.effort = 0.1;
+    for (const table::Fit& one : must(estimate::learn(source(), request)).fits)
+      must(small_.table().put_fit(device_, setting_, one));
+  }
+  [[nodiscard]] Estimate ask(const std::string& key) const {
+    const Query query{key, std::nullopt};
+    std::optional<Estimate> answer;
+    must(estimate_all(must(make_chain(source(), {})), {&query, 1}, {&answer, 1}));
+    return answer.value();
+  }
+
+ private:
+  [[nodiscard]] RowSource source() const {
+    return {&small_.table(), device_, {setting_}, std::nullopt, &compat::catalogue()};
+  }
+
+  test::SmallTable small_;
+  table::DeviceId device_ = small_.device();
+  table::SettingId setting_ = small_.setting();
+  std::vector<std::pair<std::string, double>> rows_;
+};
+
 /// Operators that take 0.8 ns an element, each with rows of many sizes, and a pool with a single
 /// small one.
 TEST(LearnedBeyondTest, FarBeyondASingleRowItIsNoLessSureThanRelatives) {
-  test::SmallTable small;
+  LearnedRows rows;
   const auto unary = [](const std::string& op, int size) {
     return op + "/6{}(f32[1," + std::to_string(size) + "])->(&0)";
   };
@@ -205,113 +241,63 @@ TEST(LearnedBeyondTest, FarBeyondASingleRowItIsNoLessSureThanRelatives) {
         channels, size, size, channels, size / 2, size / 2);
   };
   const auto ns = [](int elements) { return 500 + 0.8 * elements; };
-  must(small.table().transaction([&]() -> Status {
-    const auto put = [&](const std::string& key, int elements) {
-      small.row(small.device(), small.setting(), key, std::nullopt, test::timing(ns(elements)));
-    };
-    for (const char* op : {"Relu", "Sigmoid", "Tanh", "Exp", "Sqrt", "Neg", "Abs"}) {
-      for (int size = 256; size <= 1 << 20; size *= 2) put(unary(op, size), size);
-    }
-    put(pool(16, 4), 16 * 4 * 4);
-    return {};
-  }));
-  const RowSource source{
-      &small.table(), small.device(), {small.setting()}, std::nullopt, &compat::catalogue()};
-  LearnRequest request;
-  request.threads = 1;
-  request.effort = 0.1;
-  const LearnedFit fit = must(learn(source, request));
-  for (const table::Fit& one : fit.fits)
-    must(small.table().put_fit(small.device(), small.setting(), one));
-  const auto ask = [&](const std::string& of) {
-    const Query query{of, std::nullopt};
-    std::optional<Estimate> answer;
-    must(estimate_all(must(make_chain(source, {})), {&query, 1}, {&answer, 1}));
-    return answer.value();
-  };
-  const Estimate far = ask(pool(128, 128));  // ten doublings from its row, a spread of 2.8
+  const auto put = [&](const std::string& key, int elements) { rows.put(key, ns(elements)); };
+  for (const char* op : {"Relu", "Sigmoid", "Tanh", "Exp", "Sqrt", "Neg", "Abs"}) {
+    for (int size = 256; size <= 1 << 20; size *= 2) put(unary(op, size), size);
+  }
+  put(pool(16, 4), 16 * 4 * 4);
+  rows.learn();
+  const Estimate far = rows.ask(pool(128, 128));  // ten doublings from its row, a spread of 2.8
   EXPECT_LT(far.sd_log, 1.5);
   EXPECT_GT(far.sd_log, 0.1);
   EXPECT_NEAR(std::log(far.median_ns / ns(128 * 128 * 128)), 0, 2 * far.sd_log);
-  EXPECT_LT(ask(unary("Relu", 3 << 18)).sd_log, far.sd_log) << "between its own rows";
+  EXPECT_LT(rows.ask(unary("Relu", 3 << 18)).sd_log, far.sd_log) << "between its own rows";
 }
 
 TEST(LearnedTypesTest, AProductInATypeThatNoRowHasIsNotSure) {
-  test::SmallTable small;
+  LearnedRows table;
   const auto product = [](std::string_view type, int rows, int columns) {
     return fmt::format("MatMul/13{{}}({0}[{1},64],{0}[64,{2}])->({0}[{1},{2}])", type, rows,
                        columns);
   };
-  must(small.table().transaction([&]() -> Status {
-    for (int rows = 4; rows <= 256; rows *= 2) {
-      for (int columns = 8; columns <= 256; columns *= 2)
-        small.row(small.device(), small.setting(), product("f32", rows, columns), std::nullopt,
-                  test::timing(500 + 0.5 * rows * columns));
-    }
-    return {};
-  }));
-  const RowSource source{
-      &small.table(), small.device(), {small.setting()}, std::nullopt, &compat::catalogue()};
-  LearnRequest request;
-  request.threads = 1;
-  request.effort = 0.1;
-  for (const table::Fit& one : must(learn(source, request)).fits)
-    must(small.table().put_fit(small.device(), small.setting(), one));
-  const auto ask = [&](const std::string& key) {
-    const Query query{key, std::nullopt};
-    std::optional<Estimate> answer;
-    must(estimate_all(must(make_chain(source, {})), {&query, 1}, {&answer, 1}));
-    return answer.value();
-  };
+  for (int rows = 4; rows <= 256; rows *= 2) {
+    for (int columns = 8; columns <= 256; columns *= 2)
+      table.put(product("f32", rows, columns), 500 + 0.5 * rows * columns);
+  }
+  table.learn();
   constexpr std::string_view kWhy = "no row of the operator has this element type";
-  EXPECT_GE(ask(product("i64", 48, 96)).sd_log, 1.8);
-  EXPECT_GE(ask(product("f64", 48, 96)).sd_log, 0.85);
-  EXPECT_NE(ask(product("i64", 48, 96)).why.find(kWhy), std::string::npos);
-  EXPECT_LT(ask(product("f32", 48, 96)).sd_log, 0.85);
-  EXPECT_EQ(ask(product("f32", 48, 96)).why.find(kWhy), std::string::npos);
+  EXPECT_GE(table.ask(product("i64", 48, 96)).sd_log, 1.8);
+  EXPECT_GE(table.ask(product("f64", 48, 96)).sd_log, 0.85);
+  EXPECT_NE(table.ask(product("i64", 48, 96)).why.find(kWhy), std::string::npos);
+  EXPECT_LT(table.ask(product("f32", 48, 96)).sd_log, 0.85);
+  EXPECT_EQ(table.ask(product("f32", 48, 96)).why.find(kWhy), std::string::npos);
 }
 
 /// Sums of many sizes, and look-ups in tables of up to 4 MiB; both take 10 bytes a ns.
 TEST(LearnedPicksTest, WhatPicksTakesNoLongerFromALargeTable) {
-  test::SmallTable small;
+  LearnedRows rows;
   const auto gather = [](std::string_view table, int lines, int picked) {
     return fmt::format("Gather/13{{axis=0}}({}[{},64],i64[{}])->(f32[{},64])", table, lines, picked,
                        picked);
   };
-  must(small.table().transaction([&]() -> Status {
-    const auto put = [&](const std::string& key, double ns) {
-      small.row(small.device(), small.setting(), key, std::nullopt, test::timing(ns));
-    };
-    for (int size = 256; size <= 1 << 20; size *= 2) {
-      put(fmt::format("Neg/13{{}}(f32[{}])->(f32[{}])", size, size), 500 + 0.8 * size);
-      put(fmt::format("Add/14{{}}(f32[{}],f32[{}])->(f32[{}])", size, size, size),
-          500 + 1.2 * size);
-    }
-    for (int lines = 64; lines <= 16'384; lines *= 2) {
-      for (int picked = 8; picked <= 512; picked *= 2)
-        put(gather("f32c", lines, picked), 500 + 0.1 * picked * (2 * 256 + 8));
-    }
-    return {};
-  }));
-  const RowSource source{
-      &small.table(), small.device(), {small.setting()}, std::nullopt, &compat::catalogue()};
-  LearnRequest request;
-  request.threads = 1;
-  request.effort = 0.1;
-  for (const table::Fit& one : must(learn(source, request)).fits)
-    must(small.table().put_fit(small.device(), small.setting(), one));
-  const auto ask = [&](const std::string& key) {
-    const Query query{key, std::nullopt};
-    std::optional<Estimate> answer;
-    must(estimate_all(must(make_chain(source, {})), {&query, 1}, {&answer, 1}));
-    return answer.value().median_ns;
-  };
+  for (int size = 256; size <= 1 << 20; size *= 2) {
+    rows.put(fmt::format("Neg/13{{}}(f32[{}])->(f32[{}])", size, size), 500 + 0.8 * size);
+    rows.put(fmt::format("Add/14{{}}(f32[{}],f32[{}])->(f32[{}])", size, size, size),
+             500 + 1.2 * size);
+  }
+  for (int lines = 64; lines <= 16'384; lines *= 2) {
+    for (int picked = 8; picked <= 512; picked *= 2)
+      rows.put(gather("f32c", lines, picked), 500 + 0.1 * picked * (2 * 256 + 8));
+  }
+  rows.learn();
   // 256 MB, of which 33 kB are read: 7.2 us, and not 25 ms.
-  EXPECT_NEAR(std::log(ask(gather("f32c", 1'000'000, 128)) / 7156), 0, 0.5);
+  EXPECT_NEAR(std::log(rows.ask(gather("f32c", 1'000'000, 128)).median_ns / 7156), 0, 0.5);
   // Of kinds without rows: a table that the model makes, another operator, none that reads.
-  EXPECT_LT(ask(gather("f32", 1'000'000, 128)), 30e3);
-  EXPECT_LT(ask("GatherND/13{batch_dims=0}(f32[1000000,64],i64[128,1])->(f32[128,64])"), 30e3);
-  EXPECT_LT(ask("Shape/15{start=0}(f32[64,64,224,224])->(i64[4])"), 5e3);
+  EXPECT_LT(rows.ask(gather("f32", 1'000'000, 128)).median_ns, 30e3);
+  EXPECT_LT(
+      rows.ask("GatherND/13{batch_dims=0}(f32[1000000,64],i64[128,1])->(f32[128,64])").median_ns,
+      30e3);
+  EXPECT_LT(rows.ask("Shape/15{start=0}(f32[64,64,224,224])->(i64[4])").median_ns, 5e3);
 }
 
 /// Forty rows of two threads, and with `others` 400 of one, of other kernels.
