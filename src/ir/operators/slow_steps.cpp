@@ -8,7 +8,9 @@
 #include <iterator>
 #include <string_view>
 
+#include "ir/axis.hpp"
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/form.hpp"
 #include "ir/parameters.hpp"
 
 namespace oplat::ir::ops {
@@ -17,30 +19,17 @@ namespace {
 double results(const Key& key) { return elements(key.result(0)).value_or(0); }
 double operands(const Key& key, std::size_t at) { return elements(key.operand(at)).value_or(0); }
 
-/// Dimensions `from` to `to` of a tensor multiplied; 0 where one is not known.
-double product(const TensorEntry* tensor, std::size_t from, std::size_t to) {
-  const auto dims = dims_of(tensor);
-  if (!dims || from > to || to > dims->size()) return 0;
-  double all = 1;
-  for (std::size_t i = from; i < to; ++i) all *= static_cast<double>((*dims)[i]);
-  return all;
+/// The length of an axis; 0: it is not known.
+double length_of(const TensorEntry* tensor, std::int64_t axis) {
+  const auto loops = around(tensor, axis);
+  return loops ? loops->along : 0;
 }
 
 /// The axis that an attribute or a constant operand names.
-std::optional<std::size_t> axis_of(const Key& key, std::optional<std::size_t> operand,
-                                   std::int64_t otherwise) {
-  const auto size = rank(key.operand(0));
-  if (!size) return std::nullopt;
-  std::int64_t axis = integer(key, "axis").value_or(otherwise);
-  if (operand && key.operand(*operand) != nullptr) {
-    const auto said = numbers_of(key, *operand);
-    if (!said || said->size() != 1) return std::nullopt;
-    axis = said->front();
-  }
-  const auto count = static_cast<std::int64_t>(*size);
-  if (axis < 0) axis += count;
-  if (axis < 0 || axis >= count) return std::nullopt;
-  return static_cast<std::size_t>(axis);
+std::optional<std::int64_t> said_axis(const Key& key, std::size_t operand, std::int64_t otherwise) {
+  if (key.operand(operand) == nullptr) return integer(key, "axis").value_or(otherwise);
+  const auto said = numbers_of(key, operand);
+  return said && said->size() == 1 ? std::optional(said->front()) : std::nullopt;
 }
 
 template <int kPicoseconds>
@@ -65,7 +54,7 @@ double loop(const Key& key) {
 /// Its last operand is scanned, along the first axis unless an attribute says another.
 double scan(const Key& key) {
   if (key.operands.empty() || key.attribute("scan_input_axes") != nullptr) return 0;
-  return kStepsOfCall * product(key.operand(key.operands.size() - 1), 0, 1);
+  return kStepsOfCall * length_of(key.operand(key.operands.size() - 1), 0);
 }
 
 /// Of a power of two n log2 n; else of the convolution with which it is computed, two or more
@@ -82,27 +71,28 @@ double transform(double length) {
 double short_transforms(const Key& key) {
   constexpr double kStep = 1.75;
   const auto given = numbers_of(key, 3);
-  const double window = product(key.operand(2), 0, 1);
+  const double window = length_of(key.operand(2), 0);
   const double length = given && given->size() == 1 ? static_cast<double>(given->front()) : window;
-  return kStep * product(key.result(0), 0, 2) * transform(length);
+  const auto frames = around(key.result(0), 1);
+  return frames ? kStep * frames->before * frames->along * transform(length) : 0;
 }
 
 /// Transforms of 1,000, 1,024, 16,000 and 16,384 took 144, 28, 5,403 and 736 us.
 double transforms(const Key& key) {
   constexpr double kStep = 3.2;
-  const auto axis = axis_of(key, 2, key.attribute("axis") == nullptr ? -2 : 1);
-  const auto dims = dims_of(key.operand(0));
-  if (!axis || !dims || dims->empty() || *axis + 1 >= dims->size()) return 0;
-  const auto length = static_cast<double>((*dims)[*axis]);
-  if (!(length > 0)) return 0;
-  return kStep * product(key.operand(0), 0, dims->size() - 1) / length * transform(length);
+  const auto axis = said_axis(key, 2, -2);
+  const auto sizes = sizes_of(key.operand(0));
+  const auto loops = axis ? around(key.operand(0), *axis) : std::nullopt;
+  if (!loops || axis_index(*axis, sizes->size()) == sizes->size() - 1) return 0;
+  // The last axis is that of real and imaginary parts.
+  return kStep * loops->before * loops->behind / sizes->back() * transform(loops->along);
 }
 
 /// Slices that indices name, whose last axis is a place.
 template <int kPicoseconds>
 double each_slice(const Key& key) {
-  const auto size = rank(key.operand(1));
-  return size && *size > 0 ? product(key.operand(1), 0, *size - 1) * kPicoseconds / 1000.0 : 0;
+  const auto places = around(key.operand(1), -1);
+  return places ? places->before * kPicoseconds / 1000.0 : 0;
 }
 
 double each_update(const Key& key) {
@@ -113,21 +103,20 @@ double each_update(const Key& key) {
 /// Copies of runs as long as what is repeated last, 2.7 to 3.2 ns each whatever their length.
 double tile(const Key& key) {
   constexpr double kStep = 2.9;
-  const auto from = dims_of(key.operand(0));
-  const auto to = dims_of(key.result(0));
+  const auto from = sizes_of(key.operand(0));
+  const auto to = sizes_of(key.result(0));
   if (!from || !to || from->size() != to->size()) return 0;
   std::size_t at = from->size();
   while (at > 0 && (*from)[at - 1] == (*to)[at - 1]) --at;
-  const double run = product(key.operand(0), at == 0 ? 0 : at - 1, from->size());
-  return run > 0 ? kStep * results(key) / run : 0;
+  return kStep * results(key) / ops::product_of(*from, at == 0 ? 0 : at - 1, from->size());
 }
 
 /// A heap of few, else a sort: 50 and all of 100,000 took 67 and 10,059 us, all of 1,000 18.
 double top(const Key& key) {
   constexpr double kScanned = 0.7, kSorted = 4, kHeap = 0.725;
-  const auto axis = axis_of(key, std::nullopt, -1);
-  const double length = axis ? product(key.operand(0), *axis, *axis + 1) : 0;
-  const double kept = axis ? product(key.result(0), *axis, *axis + 1) : 0;
+  const std::int64_t axis = integer(key, "axis").value_or(-1);
+  const double length = length_of(key.operand(0), axis);
+  const double kept = length_of(key.result(0), axis);
   if (!(length > 1) || !(kept > 0)) return 0;
   const bool heap = kept < 2 || std::log(kept) < kHeap * std::log(length);
   return operands(key, 0) * (heap ? kScanned : kSorted * std::log2(kept));
@@ -135,18 +124,19 @@ double top(const Key& key) {
 
 double compress(const Key& key) {
   constexpr double kStep = 1.7;
-  const auto axis = axis_of(key, std::nullopt, 0);
-  const bool flat = key.attribute("axis") == nullptr;
-  return axis ? kStep * operands(key, 1) * (flat ? 1 : product(key.operand(0), 0, *axis)) : 0;
+  const auto axis = integer(key, "axis");
+  const auto loops = axis ? around(key.operand(0), *axis) : std::nullopt;
+  // Without an axis all elements are in one row.
+  if (axis && !loops) return 0;
+  return kStep * operands(key, 1) * (loops ? loops->before : 1);
 }
 
 /// Each number waits for the one before; behind the axis there are others to go on with.
 double cumulative(const Key& key) {
   constexpr double kStep = 3.3;
-  const auto axis = axis_of(key, 1, 0);
-  const auto size = rank(key.operand(0));
-  const double behind = axis ? product(key.operand(0), *axis + 1, *size) : 0;
-  return behind > 0 ? kStep * operands(key, 0) / behind : 0;
+  const auto axis = said_axis(key, 1, 0);
+  const auto loops = axis ? around(key.operand(0), *axis) : std::nullopt;
+  return loops ? kStep * loops->before * loops->along : 0;
 }
 
 /// std::pow for each place of each window.
@@ -161,7 +151,7 @@ double power_pool(const Key& key) {
 
 double distances(const Key& key) {
   constexpr double kStep = 0.02;
-  return kStep * operands(key, 0) * product(key.operand(1), 0, 1);
+  return kStep * operands(key, 0) * length_of(key.operand(1), 0);
 }
 
 /// 5.7 to 6.7 ns a node where the ways of rows differ.
@@ -219,7 +209,7 @@ std::optional<double> visits_of_forest(const Key& key) {
   const auto forest = forest_of(key);
   const auto batch = elements(key.operand(0));
   if (!forest || !batch) return std::nullopt;
-  const auto rows = rank(key.operand(0)) == 2 ? product(key.operand(0), 0, 1) : 1;
+  const double rows = rank(key.operand(0)) == 2 ? length_of(key.operand(0), 0) : 1;
   return rows * static_cast<double>(forest->trees) * static_cast<double>(forest->depth);
 }
 
