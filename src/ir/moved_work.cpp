@@ -10,6 +10,7 @@
 #include "ir/catalogue.hpp"
 #include "ir/operand_values.hpp"
 #include "ir/operators/arguments.hpp"
+#include "ir/operators/experts.hpp"
 #include "ir/operators/slow_steps.hpp"
 #include "ir/parameters.hpp"
 #include "ir/value_costs.hpp"
@@ -89,6 +90,8 @@ Work moved_work(Work moved, const Key& key, const OperatorInfo* info) {
   put_updates(key, moved);
   if (const auto visits = ops::visits_of_forest(key))
     moved.bytes_weights = std::min(moved.bytes_weights, *visits * kNodeBytes);
+  if (const auto experts = ops::experts_of(key))
+    moved.bytes_weights *= experts->touched / experts->experts;
   // Of a half, or of less, it writes zeros; how much of the rest it reads is in its operand's
   // value.
   if (key.op == "Trilu") moved.bytes_in = 0;

@@ -47,9 +47,6 @@ void learn_rates(std::span<const ir::Description> rows, std::span<const double> 
 
 }  // namespace
 
-/// Of ir::Work::steps.
-constexpr double kStepNs = 1;
-
 double Machine::bound_ns(const ir::Work& work) const {
   return overhead_ns + std::max({work.flops.value_or(0) / flops_per_ns, work.bytes() / bytes_per_ns,
                                  work.steps * kStepNs});

@@ -26,6 +26,9 @@ struct Machine {
   [[nodiscard]] double floor_ns(const ir::Work& work, double outside) const;
 };
 
+/// Of one of ir::Work::steps.
+inline constexpr double kStepNs = 1;
+
 /// A tile of a matrix product as kernels cut it.
 struct Tile {
   double rows;

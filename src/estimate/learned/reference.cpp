@@ -21,6 +21,8 @@ constexpr int kRounds = 12;
 constexpr int kSweeps = 2000;
 /// A row that a round explains by nothing must not weigh infinitely in the next.
 constexpr double kMinShare = 1e-3;
+/// Nor one that its steps, of which an order of magnitude is known, explain alone.
+constexpr double kMinShareBesideSteps = 0.1;
 
 /// What a rate of 0 stands for is that no row told of it; of one that rows told to be nothing this.
 constexpr double kToldToBeNothing = 1e-30;
@@ -186,7 +188,9 @@ Learned learn_with(std::span<const ir::Description> rows, std::span<const double
   Parts largest{};
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (!rows[row].contraction) continue;
-    times.push_back(std::exp(kPower * log_ns[row]));
+    const double ns = std::exp(log_ns[row]);
+    const double of_steps = rows[row].work.steps * kStepNs;
+    times.push_back(std::pow(std::max(ns - of_steps, kMinShareBesideSteps * ns), kPower));
     parts.push_back(parts_of(rows[row], rows[row].factors, near_bytes));
     for (std::size_t i = 0; i < kReferenceParts; ++i)
       largest[i] = std::max(largest[i], parts.back()[i]);
@@ -245,7 +249,8 @@ double log_reference(const Reference& reference, const Machine& machine,
   if (!reference.learned() || !(description.contraction || reference.of_all_work))
     return std::log(machine.bound_ns(description.work));
   // Work of which no part counts takes a launch at least.
-  return std::log(std::max(reference.ns(description), machine.overhead_ns));
+  return std::log(std::max(reference.ns(description), machine.overhead_ns) +
+                  description.work.steps * kStepNs);
 }
 
 }  // namespace oplat::estimate

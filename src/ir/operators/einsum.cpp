@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Einsum of one or two operands. Of more, the cost is a matter of the order of products that a
-/// runtime chooses, and nothing is said.
+/// Einsum: products of two operands. Of more, the first two are multiplied, their result and the
+/// third, and so on, as ONNX Runtime does.
+#include "ir/operators/einsum.hpp"
+
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,47 +23,65 @@ using Sizes = std::map<int, double>;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// False where the term does not fit the operand or a size is unknown.
-bool add_term(std::string_view term, const TensorEntry* operand, Sizes& sizes) {
+using Labels = std::set<int>;
+
+/// The labels of a term; std::nullopt where it does not fit the operand or a size is unknown.
+std::optional<Labels> add_term(std::string_view term, const TensorEntry* operand, Sizes& sizes) {
   const auto dimensions = rank(operand);
-  if (!dimensions) return false;
+  if (!dimensions) return std::nullopt;
   const auto letters = static_cast<std::size_t>(std::count_if(term.begin(), term.end(), is_letter));
-  if (letters > *dimensions) return false;
+  if (letters > *dimensions) return std::nullopt;
   std::size_t hidden = *dimensions - letters;
   int at = 0;
+  Labels labels;
   const auto add = [&](int label) {
     const auto size = dim(operand, at++);
     if (!size) return false;
+    labels.insert(label);
     auto [known, is_new] = sizes.emplace(label, static_cast<double>(*size));
     // A size of 1 is repeated.
     if (!is_new && known->second == 1) known->second = static_cast<double>(*size);
     return true;
   };
   for (const char c : term) {
-    if (is_letter(c) && !add(c)) return false;
+    if (is_letter(c) && !add(c)) return std::nullopt;
     if (c != '.') continue;
     for (; hidden > 0; --hidden) {
-      if (!add(-static_cast<int>(hidden))) return false;
+      if (!add(-static_cast<int>(hidden))) return std::nullopt;
     }
   }
-  return hidden == 0;
+  return hidden == 0 ? std::optional(labels) : std::nullopt;
+}
+
+/// Labels that the result has: those behind the arrow; without one those of a single operand.
+Labels labels_of_result(std::string_view text, std::span<const Labels> operands) {
+  Labels kept;
+  const std::size_t arrow = text.find("->");
+  for (const Labels& labels : operands) {
+    for (const int label : labels) {
+      const bool hidden = label < 0;
+      const auto holders = std::count_if(operands.begin(), operands.end(),
+                                         [&](const Labels& some) { return some.contains(label); });
+      const bool said = arrow == std::string_view::npos
+                            ? holders == 1
+                            : text.find(static_cast<char>(label), arrow + 2) != std::string::npos;
+      if (hidden || said) kept.insert(label);
+    }
+  }
+  return kept;
+}
+
+double product_of_sizes(const Labels& labels, const Sizes& sizes) {
+  double product = 1;
+  for (const int label : labels) product *= sizes.at(label);
+  return product;
 }
 
 /// A multiply-add for every combination of indices of two operands, as of a matrix product; an
 /// addition for every element of one.
 std::optional<double> flops_einsum(const Key& key) {
-  const Value* equation = key.attribute("equation");
-  if (equation == nullptr || equation->text() == nullptr) return std::nullopt;
-  const std::string_view text = *equation->text();
-  const auto terms = base::split(text.substr(0, text.find("->")), ',');
-  if (terms.size() != key.operands.size() || terms.empty() || terms.size() > 2) return std::nullopt;
-  Sizes sizes;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (!add_term(terms[i], key.operand(i), sizes)) return std::nullopt;
-  }
-  double combinations = 1;
-  for (const auto& [label, size] : sizes) combinations *= size;
-  return terms.size() == 2 ? 2 * combinations : combinations;
+  const auto products = products_of_einsum(key);
+  return products ? std::optional(products->flops) : std::nullopt;
 }
 
 /// Terms of the operands, then that of the result.
@@ -160,6 +182,50 @@ std::optional<Contraction> contraction_of_einsum(const Key& key) {
 }
 
 }  // namespace
+
+std::optional<EinsumProducts> products_of_einsum(const Key& key) {
+  const Value* equation = key.attribute("equation");
+  if (equation == nullptr || equation->text() == nullptr) return std::nullopt;
+  const std::string_view text = *equation->text();
+  const auto terms = base::split(text.substr(0, text.find("->")), ',');
+  if (terms.size() != key.operands.size() || terms.empty()) return std::nullopt;
+  Sizes sizes;
+  std::vector<Labels> operands;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    auto labels = add_term(terms[i], key.operand(i), sizes);
+    if (!labels) return std::nullopt;
+    operands.push_back(std::move(*labels));
+  }
+  if (operands.size() == 1) return EinsumProducts{.flops = product_of_sizes(operands[0], sizes)};
+  const Labels result = labels_of_result(text, operands);
+  EinsumProducts products;
+  Labels so_far = operands[0];
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    const Labels& next = operands[i];
+    const auto is_kept = [&](int label) {
+      return result.contains(label) ||
+             std::any_of(operands.begin() + static_cast<std::ptrdiff_t>(i) + 1, operands.end(),
+                         [&](const Labels& later) { return later.contains(label); });
+    };
+    Labels multiplied, calls, kept;
+    for (const Labels* labels : {static_cast<const Labels*>(&so_far), &next}) {
+      bool sums = false;
+      for (const int label : *labels) {
+        const bool in_both = so_far.contains(label) && next.contains(label);
+        if (is_kept(label)) kept.insert(label);
+        if (in_both && is_kept(label)) calls.insert(label);
+        if (in_both || is_kept(label)) multiplied.insert(label);
+        sums = sums || !(in_both || is_kept(label));
+      }
+      // What one factor alone has and nothing needs is summed before.
+      if (sums) products.flops += product_of_sizes(*labels, sizes);
+    }
+    products.flops += 2 * product_of_sizes(multiplied, sizes);
+    products.calls += product_of_sizes(calls, sizes);
+    so_far = std::move(kept);
+  }
+  return products;
+}
 
 std::vector<OperatorInfo> einsum() {
   return {{.domain = "",

@@ -17,13 +17,14 @@ std::vector<OperatorInfo> normalisation();
 std::vector<OperatorInfo> reduction();
 std::vector<OperatorInfo> recurrent();
 std::vector<OperatorInfo> attention();
+std::vector<OperatorInfo> experts();
 std::vector<OperatorInfo> movement();
 std::vector<OperatorInfo> view();
 std::vector<OperatorInfo> control();
 
 inline constexpr std::vector<OperatorInfo> (*kFamilies[])() = {
-    convolution, matmul,    einsum,    pooling,  elementwise, normalisation,
-    reduction,   recurrent, attention, movement, view,        control,
+    convolution, matmul,    einsum,  pooling,  elementwise, normalisation, reduction,
+    recurrent,   attention, experts, movement, view,        control,
 };
 
 }  // namespace oplat::ir::ops

@@ -428,6 +428,33 @@ TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
            {"com.microsoft:CDist/1{metric=sqeuclidean}(f32[500,256],f32c[1000,256])->"
             "(f32[500,1000])",
             2571e3},
+           {"Einsum/12{equation=\"bqd,bkd,bqk->bqk\"}(f32[1,256,64],f32[1,256,64],f32[1,256,256])"
+            "->(f32[1,256,256])",
+            8649e3},
+           {"com.microsoft:MatMulNBits/1{K=1024,N=1024,accuracy_level=0,bits=8,block_size=32}"
+            "(f32[1,1,1024],u8c[1024,32,32],f32c[32768])->(f32[1,1,1024])",
+            1413e3},
+           {"com.microsoft:MatMulNBits/1{K=1024,N=1024,accuracy_level=0,bits=2,block_size=32}"
+            "(f32[1,1,1024],u8c[1024,32,8],f32c[32768],u8c[8192])->(f32[1,1,1024])",
+            3166e3},
+           {"com.microsoft:MatMulNBits/1{K=1024,N=1024,accuracy_level=4,bits=4,block_size=32}"
+            "(f32[1,1,1024],u8c[1024,32,16],f32c[32768],-,i32c[1024])->(f32[1,1,1024])",
+            1580e3},
+           {"com.microsoft:MatMulNBits/1{K=1024,N=1024,accuracy_level=4,bits=4,block_size=32}"
+            "(f32[1,1,1024],u8c[1024,32,16],f32c[32768],f32c[32768])->(f32[1,1,1024])",
+            1661e3},
+           {"com.microsoft:MoE/1{activation_type=gelu,k=2}(f32[64,256],f32[64,8],"
+            "f32c[8,512,256],-,f32c[8,256,512])->(f32[64,256])",
+            1292e3},
+           {"com.microsoft:QMoE/1{activation_type=gelu,expert_weight_bits=4,k=2}(f32[1,256],"
+            "f32[1,8],u8c[8,512,128],f32c[8,512],-,u8c[8,256,256],f32c[8,256])->(f32[1,256])",
+            105e3},
+           {"ai.onnx.ml:SVMRegressor/1{coefficients=\"values:f32[500]\",kernel_type=RBF,"
+            "n_supports=500,support_vectors=\"values:f32[15000]\"}(f32[100,30])->(f32[100,1])",
+            794e3},
+           {"ai.onnx.ml:SVMClassifier/1{coefficients=\"values:f32[500]\",kernel_type=RBF,"
+            "support_vectors=\"values:f32[15000]\"}(f32[100,30])->(i64[100],f32[100,2])",
+            828e3},
            {"ai.onnx.ml:TreeEnsembleRegressor/3{aggregate_function=SUM,forest_depth=10,"
             "forest_features=28,forest_ids=1,forest_modes=[BRANCH_LEQ],forest_nodes=204700,"
             "forest_trees=100,forest_weights=102400,n_targets=1,post_transform=NONE}"
@@ -441,6 +468,21 @@ TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
     EXPECT_GT(steps, ns / 2) << text;
     EXPECT_LT(steps, ns * 2) << text;
   }
+  // Weights of 4 bits have kernels of their own, and others where activations have 8 bits.
+  EXPECT_LT(described("com.microsoft:MatMulNBits/1{K=1024,N=1024,accuracy_level=0,bits=4,"
+                      "block_size=32}(f32[1,1,1024],u8c[1024,32,16],f32c[32768],u8c[16384])->"
+                      "(f32[1,1,1024])")
+                ->work.steps,
+            78e3);
+  EXPECT_EQ(described("com.microsoft:MatMulNBits/1{K=1024,N=1024,accuracy_level=4,bits=8,"
+                      "block_size=32}(f32[1,1,1024],u8c[1024,32,32],f32c[32768])->(f32[1,1,1024])")
+                ->work.steps,
+            0);
+  // Of 32 experts with two tokens to two each, four at most have their weights read.
+  EXPECT_NEAR(described("com.microsoft:MoE/1{k=2}(f32[2,64],f32[2,32],f32c[32,128,64],-,"
+                        "f32c[32,64,128])->(f32[2,64])")
+                  ->work.bytes_weights,
+              2.0 * 64 * 128 * 4 * 3.875, 1);
   // Squares are products; a running sum over rows goes on with the next number of the row.
   EXPECT_EQ(described("Pow/15{}(f32[64],f32c[]=2.0)->(f32[64])")->work.steps, 0);
   EXPECT_LT(described("CumSum/14{exclusive=0,reverse=0}(f32[64,4096],i64c[]=0)->(f32[64,4096])")

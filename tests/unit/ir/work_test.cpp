@@ -99,6 +99,18 @@ INSTANTIATE_TEST_SUITE_P(
         Example{"Einsum/12{equation=\"...ij,...jk->...ik\"}(f32[5,2,3],f32[1,3,7])->(f32[5,2,7])",
                 420},
         Example{"Einsum/12{equation=\"ij->i\"}(f32[4,5])->(f32[4])", 20},
+        // 2 x 3 x 4 and 2 x 4 x 5 products; 6 sums of 4, then 3 x 5 products of 2.
+        Example{"Einsum/12{equation=\"ij,jk,kl->il\"}(f32[2,3],f32[3,4],f32[4,5])->(f32[2,5])",
+                2 * 24 + 2 * 40},
+        Example{"Einsum/12{equation=\"ijk,jl\"}(f32[4,2,3],f32[2,5])->(f32[4,3,5])", 2 * 120},
+        Example{"Einsum/12{equation=\"ijk,jl->kl\"}(f32[4,2,3],f32[2,5])->(f32[3,5])", 24 + 2 * 30},
+        // 5 tokens, each to 2 of 8 experts of 2 x 256 x 512 weights.
+        Example{"com.microsoft:MoE/1{k=2}(f32[5,256],f32[5,8],f32c[8,512,256],-,f32c[8,256,512])->"
+                "(f32[5,256])",
+                2.0 * 5 * 2 * 2 * 256 * 512},
+        Example{"com.microsoft:QMoE/1{expert_weight_bits=4,k=2}(f32[5,256],f32[5,8],"
+                "u8c[8,512,128],f32c[8,512],-,u8c[8,256,256],f32c[8,256])->(f32[5,256])",
+                2.0 * 5 * 2 * 2 * 256 * 512},
         // 2 heads of 4: 3 queries against 5 keys, 15 scores of (4 + 4) multiply-adds and a softmax
         // of 5.
         Example{"Attention/23{}(f32[1,2,3,4],f32[1,2,5,4],f32[1,2,5,4])->(f32[1,2,3,4])", 630},
@@ -260,10 +272,9 @@ TEST(Work, WhatIsUnknownIsSaidNotGuessed) {
        {"Conv/11{}(f32[1,3,8,8],f32c[4,3,3,3])->(f32[?,4,6,6])",
         "Conv/11{}(f32[1,3,8,8])->(f32[1,4,6,6])", "Gemm/13{}(f32[?,?],f32[3,4])->(f32[2,4])",
         "Relu/14{}(f32[*])->(f32[*])", "MaxPool/12{kernel_shape=?}(f32[1])->(f32[1])",
-        // How often, and of what, is a matter of the data or of the order of the products.
+        // How often, and of what, is a matter of the data.
         "paddle_lite:rnn{}(f32[20,4,64])->(f32[20,4,512])",
         "paddle_lite:matrix_nms{keep_top_k=100,nms_top_k=400}(f32[1,100,4],f32[1,80,100])->()",
-        "Einsum/12{equation=\"ij,jk,kl->il\"}(f32[2,3],f32[3,4],f32[4,5])->(f32[2,5])",
         "Einsum/12{equation=\"ij,jk->ik\"}(f32[2,?],f32[?,4])->(f32[2,4])",
         "RoiAlign/16{sampling_ratio=0}(f32[1,3,8,8],f32[2,4],i64[2])->(f32[2,3,2,2])",
         "LSTM/14{}()->()", "Resize/13{mode=linear}(f32[1,?])->(f32[1,4])"}) {
