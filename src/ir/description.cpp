@@ -150,7 +150,7 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
   description->stored_weight_bytes = stored.bytes_weights;
   description->stored_bytes = stored.bytes();
   description->work = moved_work(stored, key, info);
-  description->work.steps = steps > 0 ? steps : ops::slow_steps(key);
+  description->work.steps = std::max(steps, ops::slow_steps(key));
   if (!std::isfinite(description->work.steps)) description->work.steps = 0;
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {
     description->contraction = info->contraction(key);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/bytes.hpp"
+#include "base/stats.hpp"
 
 namespace oplat::estimate {
 namespace {
@@ -50,8 +51,46 @@ Relatives::Sizes Relatives::sizes_of(const ir::Work& work) {
           log(work.bytes_out), log(work.steps)};
 }
 
+ir::Work Relatives::work_of(const Sizes& sizes) {
+  const auto size = [](float log) {
+    return std::max(0.0, std::exp(static_cast<double>(log)) - kMinSize);
+  };
+  ir::Work work;
+  work.flops = size(sizes[0]);
+  work.bytes_in = size(sizes[1]);
+  work.bytes_weights = size(sizes[2]);
+  work.bytes_out = size(sizes[3]);
+  work.steps = size(sizes[4]);
+  return work;
+}
+
+double Relatives::bound_without_steps(ir::Work work) const {
+  work.steps = 0;
+  return machine_.bound_ns(work);
+}
+
+bool Relatives::is_slow(const ir::Work& work) const {
+  return work.steps * kStepNs > bound_without_steps(work);
+}
+
 template <class Counts>
-std::optional<Relatives::Guess> Relatives::guess(const Sizes& sizes, Counts counts) const {
+std::optional<Relatives::Guess> Relatives::guess(const ir::Work& work, Counts counts) const {
+  const Sizes sizes = sizes_of(work);
+  const double log_bound = std::log(machine_.bound_ns(work));
+  const bool slow = is_slow(work);
+  const auto alike =
+      nearest(sizes, [&](const Site& site) { return site.slow == slow && counts(site); });
+  if (alike) return Guess{log_bound + alike->log_ns, alike->rows};
+  const auto other = nearest(sizes, counts);
+  if (!other) return std::nullopt;
+  if (!slow) return Guess{log_bound + other->log_ns, other->rows};
+  // They know what is computed and moved; steps are ns already.
+  const double rest = std::exp(other->log_ns) * bound_without_steps(work);
+  return Guess{std::log(rest + work.steps * kStepNs), other->rows};
+}
+
+template <class Counts>
+std::optional<Relatives::Guess> Relatives::nearest(const Sizes& sizes, Counts counts) const {
   std::vector<std::pair<double, double>> near;  // squared distance, u
   for (const Site& site : sites_) {
     if (!counts(site)) continue;
@@ -75,13 +114,23 @@ std::optional<Relatives::Guess> Relatives::guess(const Sizes& sizes, Counts coun
   return Guess{sum / weights, count};
 }
 
+std::optional<Relatives::Guess> Relatives::of_all_slow(const ir::Work& work) const {
+  std::vector<double> all;
+  for (const Site& site : sites_) {
+    if (site.slow) all.push_back(static_cast<double>(site.u));
+  }
+  if (all.size() < kMinAsked) return std::nullopt;
+  return Guess{std::log(machine_.bound_ns(work)) + base::median(all).value_or(0), all.size()};
+}
+
 std::optional<Relatives> Relatives::learn(std::span<const Row> rows, const Machine& machine) {
   Relatives relatives;
   relatives.machine_ = machine;
   std::map<std::string_view, std::uint32_t> ops;
   std::map<std::string_view, std::uint32_t> slices;
   for (const Row& row : rows) {
-    const double log_bound = std::log(machine.bound_ns(row.description->work));
+    const ir::Work& work = row.description->work;
+    const double log_bound = std::log(machine.bound_ns(work));
     if (!std::isfinite(log_bound) || !std::isfinite(row.log_ns)) continue;
     if (relatives.sites_.size() == kMaxSites) break;
     Site site;
@@ -91,7 +140,8 @@ std::optional<Relatives> Relatives::learn(std::span<const Row> rows, const Machi
     site.slice = slices.emplace(row.description->slice, static_cast<std::uint32_t>(slices.size()))
                      .first->second;
     site.state = static_cast<std::uint8_t>(row.description->state);
-    site.sizes = sizes_of(row.description->work);
+    site.sizes = sizes_of(work);
+    site.slow = relatives.is_slow(work);
     site.u = static_cast<float>(row.log_ns - log_bound);
     relatives.sites_.push_back(site);
   }
@@ -107,14 +157,15 @@ void Relatives::learn_spreads() {
   std::array<std::vector<double>, 2> errors;
   for (std::size_t i = 0; i < sites_.size(); i += step) {
     const Site& asked = sites_[i];
-    const auto of_operator = guess(asked.sizes, [&](const Site& site) {
+    const ir::Work work = work_of(asked.sizes);
+    const double log_ns = std::log(machine_.bound_ns(work)) + static_cast<double>(asked.u);
+    const auto of_operator = guess(work, [&](const Site& site) {
       return site.op == asked.op && site.slice != asked.slice && site.state == asked.state;
     });
-    if (of_operator) errors[0].push_back(std::abs(of_operator->u - static_cast<double>(asked.u)));
-    const auto of_any = guess(asked.sizes, [&](const Site& site) {
-      return site.op != asked.op && site.state == asked.state;
-    });
-    if (of_any) errors[1].push_back(std::abs(of_any->u - static_cast<double>(asked.u)));
+    if (of_operator) errors[0].push_back(std::abs(of_operator->log_ns - log_ns));
+    const auto of_any = guess(
+        work, [&](const Site& site) { return site.op != asked.op && site.state == asked.state; });
+    if (of_any) errors[1].push_back(std::abs(of_any->log_ns - log_ns));
   }
   for (std::size_t kin = 0; kin < sd_log_.size(); ++kin) {
     std::vector<double>& of_kin = errors[kin];
@@ -130,27 +181,27 @@ void Relatives::learn_spreads() {
 
 std::optional<Relatives::Answer> Relatives::answer(std::string_view op, const ir::Work& work,
                                                    std::size_t state) const {
-  const Sizes sizes = sizes_of(work);
-  const double log_bound = std::log(machine_.bound_ns(work));
-  if (!work.complete || !std::isfinite(log_bound)) return std::nullopt;
+  if (!work.complete || !std::isfinite(std::log(machine_.bound_ns(work)))) return std::nullopt;
   const auto number = std::find(ops_.begin(), ops_.end(), op) - ops_.begin();
   const auto is_op = [&](const Site& site) {
     return site.op == static_cast<std::uint32_t>(number);
   };
   const auto in_state = [&](const Site& site) { return site.state == state; };
-  auto found = guess(sizes, [&](const Site& site) { return is_op(site) && in_state(site); });
-  if (!found) found = guess(sizes, is_op);
+  auto found = guess(work, [&](const Site& site) { return is_op(site) && in_state(site); });
+  if (!found) found = guess(work, is_op);
   const Kin kin = found ? Kin::Operator : Kin::Any;
   if (!found) {
     const std::string_view base = base_of(op);
     std::vector<bool> alike;
     for (const std::string& one : ops_) alike.push_back(base_of(one) == base);
-    found = guess(sizes, [&](const Site& site) { return alike[site.op]; });
+    found = guess(work, [&](const Site& site) { return alike[site.op]; });
   }
-  if (!found) found = guess(sizes, in_state);
-  if (!found) found = guess(sizes, [](const Site&) { return true; });
+  // Steps are ns, which of other operators only the machine changes.
+  if (!found && is_slow(work)) found = of_all_slow(work);
+  if (!found) found = guess(work, in_state);
+  if (!found) found = guess(work, [](const Site&) { return true; });
   if (!found) return std::nullopt;
-  return Answer{log_bound + found->u, sd_log_[static_cast<std::size_t>(kin)], kin, found->rows};
+  return Answer{found->log_ns, sd_log_[static_cast<std::size_t>(kin)], kin, found->rows};
 }
 
 std::string Relatives::save() const {
@@ -197,6 +248,7 @@ Result<Relatives> Relatives::load(std::string_view bytes) {
                      [](float size) { return std::isfinite(size); }))
       return broken();
     site.state = static_cast<std::uint8_t>(state);
+    site.slow = relatives.is_slow(work_of(site.sizes));
     relatives.sites_.push_back(site);
   }
   if (!reader.done()) return broken();

@@ -6,8 +6,9 @@
 /// rank, another activation fused, an operator that no measured network had. They are seldom much
 /// of its time, and without an answer for them there is none for the network.
 ///
-/// A row's time is taken relative to the machine's bound for its work (machine.hpp). Rows of the
-/// same operator that are nearest in size are weighed by their distance; without any, those of
+/// A row's time is taken relative to the machine's bound for its work (machine.hpp). Rows whose
+/// steps (ir::Work::steps) take longer than all else know such kernels, others the rest. Rows of
+/// the same operator that are nearest in size are weighed by their distance; without any, those of
 /// operators that compute the same (Conv and FusedConv), or of all. How far such answers err is
 /// learned by asking for each slice from the others, and for each operator from the others: by a
 /// factor of 1.2 to 3, which their spread says.
@@ -69,16 +70,25 @@ class Relatives {
     std::uint32_t slice = 0;  ///< while learning
     std::uint8_t state = 0;
     Sizes sizes{};
-    float u = 0;  ///< ln(time / bound)
+    float u = 0;        ///< ln(time / bound)
+    bool slow = false;  ///< is_slow of its work
   };
   struct Guess {
-    double u = 0;
+    double log_ns = 0;  ///< nearest: relative to the bound
     std::size_t rows = 0;
   };
   static Sizes sizes_of(const ir::Work& work);
-  /// From the nearest sites that `counts`.
+  static ir::Work work_of(const Sizes& sizes);
+  [[nodiscard]] double bound_without_steps(ir::Work work) const;
+  /// Steps take longer than all else.
+  [[nodiscard]] bool is_slow(const ir::Work& work) const;
+  /// From the nearest sites that `counts`, of those as slow if there are any.
   template <class Counts>
-  [[nodiscard]] std::optional<Guess> guess(const Sizes& sizes, Counts counts) const;
+  [[nodiscard]] std::optional<Guess> guess(const ir::Work& work, Counts counts) const;
+  /// By the median of slow rows; nothing if they are few.
+  [[nodiscard]] std::optional<Guess> of_all_slow(const ir::Work& work) const;
+  template <class Counts>
+  [[nodiscard]] std::optional<Guess> nearest(const Sizes& sizes, Counts counts) const;
   void learn_spreads();
 
   Machine machine_;

@@ -3,6 +3,7 @@
 /// scores are counted, since the CPU kernels compute them; masks, scaling and bias are not.
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/list.hpp"
+#include "ir/operators/slow_kinds.hpp"
 
 namespace oplat::ir::ops {
 namespace {
@@ -96,7 +97,7 @@ std::optional<double> flops_multi_head(const Key& key) {
 
 /// ONNX's own: [batch, heads, steps, head size] or [batch, steps, heads * head size]; the cache's
 /// keys are operand 4.
-std::optional<double> flops_onnx(const Key& key) {
+std::optional<Lengths> lengths_onnx(const Key& key) {
   const TensorEntry* query = key.operand(0);
   const TensorEntry* result = key.result(0);
   const bool by_heads = rank(query) == 4;
@@ -110,12 +111,17 @@ std::optional<double> flops_onnx(const Key& key) {
   if (!batch || !heads || !steps || !query_size || !value_size || !keys || !past)
     return std::nullopt;
   const double wide = by_heads ? static_cast<double>(*heads) : 1.0;
-  return flops_of({.batch = static_cast<double>(*batch),
-                   .heads = static_cast<double>(*heads),
-                   .queries = static_cast<double>(*steps),
-                   .keys = static_cast<double>(*keys) + static_cast<double>(*past),
-                   .query_hidden = wide * static_cast<double>(*query_size),
-                   .value_hidden = wide * static_cast<double>(*value_size)});
+  return Lengths{.batch = static_cast<double>(*batch),
+                 .heads = static_cast<double>(*heads),
+                 .queries = static_cast<double>(*steps),
+                 .keys = static_cast<double>(*keys) + static_cast<double>(*past),
+                 .query_hidden = wide * static_cast<double>(*query_size),
+                 .value_hidden = wide * static_cast<double>(*value_size)};
+}
+
+std::optional<double> flops_onnx(const Key& key) {
+  const auto lengths = lengths_onnx(key);
+  return lengths ? std::optional(flops_of(*lengths)) : std::nullopt;
 }
 
 /// Query [batch, steps, hidden], or with key and value packed behind it; the cache is operand 3
@@ -150,6 +156,15 @@ void canonicalise(Key& key) {
 }
 
 }  // namespace
+
+/// A hyperbolic tangent each.
+double capped_scores(const Key& key) {
+  constexpr double kStep = 10;
+  const Value* cap = key.attribute("softcap");
+  const auto lengths = lengths_onnx(key);
+  if (cap == nullptr || cap->real() == nullptr || *cap->real() == 0 || !lengths) return 0;
+  return kStep * lengths->batch * lengths->heads * lengths->queries * lengths->keys;
+}
 
 std::vector<OperatorInfo> attention() {
   return {
