@@ -21,8 +21,8 @@ constexpr int kRounds = 12;
 constexpr int kSweeps = 2000;
 /// A row that a round explains by nothing must not weigh infinitely in the next.
 constexpr double kMinShare = 1e-3;
-/// Nor one that its steps, of which an order of magnitude is known, explain alone.
-constexpr double kMinShareBesideSteps = 0.1;
+/// What steps, of which an order of magnitude is known, leave of a row that teaches the rest.
+constexpr double kMinShareBesideSteps = 0.3;
 
 /// What a rate of 0 stands for is that no row told of it; of one that rows told to be nothing this.
 constexpr double kToldToBeNothing = 1e-30;
@@ -189,8 +189,9 @@ Learned learn_with(std::span<const ir::Description> rows, std::span<const double
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (!rows[row].contraction) continue;
     const double ns = std::exp(log_ns[row]);
-    const double of_steps = rows[row].work.steps * kStepNs;
-    times.push_back(std::pow(std::max(ns - of_steps, kMinShareBesideSteps * ns), kPower));
+    const double rest = ns - rows[row].work.steps * kStepNs;
+    if (rest < kMinShareBesideSteps * ns) continue;
+    times.push_back(std::pow(rest, kPower));
     parts.push_back(parts_of(rows[row], rows[row].factors, near_bytes));
     for (std::size_t i = 0; i < kReferenceParts; ++i)
       largest[i] = std::max(largest[i], parts.back()[i]);

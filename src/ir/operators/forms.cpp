@@ -210,6 +210,8 @@ std::optional<Description> describe_reduction(const Key& key) {
     runs.back().length *= (*sizes)[i];
   }
   Form form(key, {"axes", "axis", "keepdims", "noop_with_empty_axes"});
+  // Where none are named, all elements are one call.
+  if (axes->empty() && !none) form.word("of all");
   // One reduced loop, as nearly all have: what is kept before and behind it may be left out.
   if (pattern == "R" || pattern == "KR" || pattern == "RK" || pattern == "KRK") {
     const bool is_kept_before = pattern.front() == 'K';

@@ -248,10 +248,16 @@ double hardmax(const Key& key) {
 }
 
 /// A product for each row of the first factor where the second is a vector: rows of 64 took 276 ns,
-/// of 256 685.
-double rows_by_vector(const Key& key) {
-  constexpr double kRow = 140, kElement = 2.1;
-  if (rank(key.operand(1)) != 1 || rank(key.operand(0)).value_or(0) < 2) return 0;
+/// of 256 685. Whole numbers are multiplied without vectors: 0.12 to 0.19 ns a product, of 64 bits
+/// 0.39 to 0.48.
+double plain_products(const Key& key) {
+  constexpr double kRow = 140, kElement = 2.1, kShort = 0.13, kLong = 0.4;
+  const TensorEntry* left = key.operand(0);
+  if (left == nullptr) return 0;
+  const bool is_long = left->dtype == Dtype::I64 || left->dtype == Dtype::U64;
+  if (is_long || left->dtype == Dtype::I32 || left->dtype == Dtype::U32)
+    return (is_long ? kLong : kShort) * results(key) * length_of(left, -1);
+  if (rank(key.operand(1)) != 1 || rank(left).value_or(0) < 2) return 0;
   return kRow * results(key) + kElement * operands(key, 0);
 }
 
@@ -346,7 +352,7 @@ constexpr Slow kSlow[] = {{"", "RandomNormal", each_result<9400>},
                           {"", "ArgMax", extremes},
                           {"", "ArgMin", extremes},
                           {"", "Hardmax", hardmax},
-                          {"", "MatMul", rows_by_vector},
+                          {"", "MatMul", plain_products},
                           {"", "BitwiseAnd", spread_bits},
                           {"", "BitwiseOr", spread_bits},
                           {"", "BitwiseXor", spread_bits},

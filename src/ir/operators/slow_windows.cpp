@@ -80,11 +80,11 @@ double samples(const Key& key) {
   double each = cubic ? kCubic : is_word(key, "mode", "nearest") ? kNearest : kLinear;
   if (is_word(key, "padding_mode", "reflection")) each += cubic ? kReflectedCubic : kReflected;
   const double channels = static_cast<double>(dim(key.result(0), 1).value_or(1));
+  const bool volume = rank(key.operand(0)).value_or(0) > kImage;
   const bool linear = each == kLinear;
-  if (linear && channels > 0 && is_word(key, "padding_mode", "zeros") &&
+  if (linear && !volume && channels > 0 && is_word(key, "padding_mode", "zeros") &&
       integer(key, "align_corners").value_or(0) == 0)
     each = kPlace / channels + kChannel;
-  const bool volume = rank(key.operand(0)).value_or(0) > kImage;
   return (volume ? 2 : 1) * each * elements(key.result(0)).value_or(0);
 }
 

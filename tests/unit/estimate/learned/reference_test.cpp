@@ -221,6 +221,26 @@ TEST(ReferenceTest, OperatorsThatSumNoProductsHaveNoneOfTheirParts) {
   EXPECT_EQ(sums.ns(row), 0);
 }
 
+TEST(ReferenceTest, StepsOfAProductComeBesidesItsOtherParts) {
+  auto rows = descriptions();
+  const Reference truth = {{5e3, 1e-4, 2e-3, 3e-3, 0, 4, 0}};
+  std::vector<double> times = log_times(truth, rows);
+  const Reference found = learn_reference(rows, times);
+  const Machine machine{1e3, 100, 10, 1};
+  const double without = std::exp(log_reference(found, machine, rows.front()));
+  // Half as long as the rest, or so long that a row says nothing of it.
+  for (std::size_t i = 0; i < rows.size(); i += 2) {
+    const double rest = std::exp(times[i]);
+    rows[i].work.steps = i == 0 ? 2e6 : rest / 2;
+    times[i] = std::log(rest + rows[i].work.steps);
+  }
+  const Reference with_steps = learn_reference(rows, times);
+  EXPECT_NEAR(with_steps.ns_per_unit[kFlops], found.ns_per_unit[kFlops],
+              0.01 * found.ns_per_unit[kFlops]);
+  EXPECT_NEAR(std::exp(log_reference(with_steps, machine, rows.front())), without + 2e6,
+              0.01 * without);
+}
+
 TEST(ReferenceTest, WorkWithoutProductsKeepsTheBoundAndTeachesNothing) {
   auto rows = descriptions();
   std::vector<double> times = log_times({{5e3, 1e-4, 2e-3, 3e-3, 0, 4, 0}}, rows);

@@ -104,6 +104,17 @@ TEST(Relatives, WhatHasStepsIsAnsweredByWhatHasSteps) {
       << "not 4 or 16 times as long, as others of its bytes";
 }
 
+TEST(Relatives, RowsWithoutStepsKnowTheRestOfWhatHasSteps) {
+  const Made made;
+  const auto relatives = Relatives::learn(made.rows, made.machine);
+  ASSERT_TRUE(relatives);
+  ir::Work work = work_of(50'000);
+  // Pow takes 16 times the bound; steps are ns, whatever that is a multiple of.
+  const double rest = std::exp(relatives->answer("Pow", work, 0)->log_ns);
+  work.steps = 1e6;
+  EXPECT_NEAR(std::exp(relatives->answer("Pow", work, 0)->log_ns), rest + 1e6, 1e4);
+}
+
 TEST(Relatives, AStateWithoutRowsIsAnsweredFromTheOthers) {
   const Made made;
   const auto relatives = Relatives::learn(made.rows, made.machine);
