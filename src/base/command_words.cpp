@@ -36,7 +36,11 @@ std::string unknown_words_text(const UnknownWords& unknown) {
   }
   std::vector<std::string> shown;
   for (const std::string& word : unknown.words) shown.push_back(printable(shell_word(word)));
-  return fmt::format("{} takes no further argument: {}", unknown.command, join(shown, " "));
+  // Other commands take models as they are.
+  const bool named =
+      std::find(unknown.flags.begin(), unknown.flags.end(), "--model") != unknown.flags.end();
+  return fmt::format("{} takes no further argument: {}{}", unknown.command, join(shown, " "),
+                     named ? " (models are given with --model)" : "");
 }
 
 std::vector<std::string> in_typed_order(std::vector<std::string> words,

@@ -150,7 +150,10 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
   description->stored_weight_bytes = stored.bytes_weights;
   description->stored_bytes = stored.bytes();
   description->work = moved_work(stored, key, info);
-  description->work.steps = std::max(steps, ops::slow_steps(key));
+  const double slow = ops::slow_steps(key);
+  description->work.steps = std::max(steps, slow);
+  // An attribute may choose between loops, and forms that the text alone makes do not tell.
+  if (slow > 0 && (info == nullptr || info->describe == nullptr)) description->slice += " slow";
   if (!std::isfinite(description->work.steps)) description->work.steps = 0;
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {
     description->contraction = info->contraction(key);

@@ -22,7 +22,7 @@ constexpr int kSweeps = 2000;
 /// A row that a round explains by nothing must not weigh infinitely in the next.
 constexpr double kMinShare = 1e-3;
 /// What steps, of which an order of magnitude is known, leave of a row that teaches the rest.
-constexpr double kMinShareBesideSteps = 0.3;
+constexpr double kMinShareWithoutSteps = 0.3;
 
 /// What a rate of 0 stands for is that no row told of it; of one that rows told to be nothing this.
 constexpr double kToldToBeNothing = 1e-30;
@@ -190,7 +190,7 @@ Learned learn_with(std::span<const ir::Description> rows, std::span<const double
     if (!rows[row].contraction) continue;
     const double ns = std::exp(log_ns[row]);
     const double rest = ns - rows[row].work.steps * kStepNs;
-    if (rest < kMinShareBesideSteps * ns) continue;
+    if (rest < kMinShareWithoutSteps * ns) continue;
     times.push_back(std::pow(rest, kPower));
     parts.push_back(parts_of(rows[row], rows[row].factors, near_bytes));
     for (std::size_t i = 0; i < kReferenceParts; ++i)

@@ -75,7 +75,7 @@ struct Reference {
 /// `log_ns`: ln of the time of each row in ns.
 Reference learn_reference(std::span<const ir::Description> rows, std::span<const double> log_ns);
 
-/// ln of the reference in ns, at least a launch of the machine, and of the steps besides; ln of the
+/// ln of the reference in ns, at least a launch of the machine, with the steps added; ln of the
 /// machine's bound where there is no reference for such work.
 double log_reference(const Reference& reference, const Machine& machine,
                      const ir::Description& description);

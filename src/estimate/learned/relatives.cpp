@@ -114,10 +114,11 @@ std::optional<Relatives::Guess> Relatives::nearest(const Sizes& sizes, Counts co
   return Guess{sum / weights, count};
 }
 
-std::optional<Relatives::Guess> Relatives::of_all_slow(const ir::Work& work) const {
+template <class Counts>
+std::optional<Relatives::Guess> Relatives::of_slow(const ir::Work& work, Counts counts) const {
   std::vector<double> all;
   for (const Site& site : sites_) {
-    if (site.slow) all.push_back(static_cast<double>(site.u));
+    if (site.slow && counts(site)) all.push_back(static_cast<double>(site.u));
   }
   if (all.size() < kMinAsked) return std::nullopt;
   return Guess{std::log(machine_.bound_ns(work)) + base::median(all).value_or(0), all.size()};
@@ -163,8 +164,12 @@ void Relatives::learn_spreads() {
       return site.op == asked.op && site.slice != asked.slice && site.state == asked.state;
     });
     if (of_operator) errors[0].push_back(std::abs(of_operator->log_ns - log_ns));
-    const auto of_any = guess(
-        work, [&](const Site& site) { return site.op != asked.op && site.state == asked.state; });
+    const auto is_other = [&](const Site& site) { return site.op != asked.op; };
+    auto of_any = asked.slow ? of_slow(work, is_other) : std::nullopt;
+    if (!of_any) {
+      of_any = guess(work,
+                     [&](const Site& site) { return is_other(site) && site.state == asked.state; });
+    }
     if (of_any) errors[1].push_back(std::abs(of_any->log_ns - log_ns));
   }
   for (std::size_t kin = 0; kin < sd_log_.size(); ++kin) {
@@ -197,7 +202,7 @@ std::optional<Relatives::Answer> Relatives::answer(std::string_view op, const ir
     found = guess(work, [&](const Site& site) { return alike[site.op]; });
   }
   // Steps are ns, which of other operators only the machine changes.
-  if (!found && is_slow(work)) found = of_all_slow(work);
+  if (!found && is_slow(work)) found = of_slow(work, [](const Site&) { return true; });
   if (!found) found = guess(work, in_state);
   if (!found) found = guess(work, [](const Site&) { return true; });
   if (!found) return std::nullopt;

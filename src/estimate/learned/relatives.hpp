@@ -31,7 +31,7 @@
 namespace oplat::estimate {
 
 /// Of the fit record in the table.
-inline constexpr std::string_view kRelativesFormat = "oplat.relatives/2";
+inline constexpr std::string_view kRelativesFormat = "oplat.relatives/3";
 
 class Relatives {
  public:
@@ -85,8 +85,9 @@ class Relatives {
   /// From the nearest sites that `counts`, of those as slow if there are any.
   template <class Counts>
   [[nodiscard]] std::optional<Guess> guess(const ir::Work& work, Counts counts) const;
-  /// By the median of slow rows; nothing if they are few.
-  [[nodiscard]] std::optional<Guess> of_all_slow(const ir::Work& work) const;
+  /// By the median of slow rows that `counts`; std::nullopt if they are few.
+  template <class Counts>
+  [[nodiscard]] std::optional<Guess> of_slow(const ir::Work& work, Counts counts) const;
   template <class Counts>
   [[nodiscard]] std::optional<Guess> nearest(const Sizes& sizes, Counts counts) const;
   void learn_spreads();

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,25 +22,19 @@ using Sizes = std::map<int, double>;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-using Labels = std::set<int>;
-
-/// The labels of a term; std::nullopt where it does not fit the operand or a size is unknown.
-std::optional<Labels> add_term(std::string_view term, const TensorEntry* operand, Sizes& sizes) {
+/// Of one operand; std::nullopt where the term does not fit it or a size is unknown.
+std::optional<Sizes> sizes_of_term(std::string_view term, const TensorEntry* operand) {
   const auto dimensions = rank(operand);
   if (!dimensions) return std::nullopt;
   const auto letters = static_cast<std::size_t>(std::count_if(term.begin(), term.end(), is_letter));
   if (letters > *dimensions) return std::nullopt;
   std::size_t hidden = *dimensions - letters;
   int at = 0;
-  Labels labels;
+  Sizes sizes;
   const auto add = [&](int label) {
     const auto size = dim(operand, at++);
-    if (!size) return false;
-    labels.insert(label);
-    auto [known, is_new] = sizes.emplace(label, static_cast<double>(*size));
-    // A size of 1 is repeated.
-    if (!is_new && known->second == 1) known->second = static_cast<double>(*size);
-    return true;
+    if (size) sizes.emplace(label, static_cast<double>(*size));
+    return size.has_value();
   };
   for (const char c : term) {
     if (is_letter(c) && !add(c)) return std::nullopt;
@@ -50,31 +43,31 @@ std::optional<Labels> add_term(std::string_view term, const TensorEntry* operand
       if (!add(-static_cast<int>(hidden))) return std::nullopt;
     }
   }
-  return hidden == 0 ? std::optional(labels) : std::nullopt;
+  return hidden == 0 ? std::optional(sizes) : std::nullopt;
 }
 
-/// Labels that the result has: those behind the arrow; without one those of a single operand.
-Labels labels_of_result(std::string_view text, std::span<const Labels> operands) {
-  Labels kept;
-  const std::size_t arrow = text.find("->");
-  for (const Labels& labels : operands) {
-    for (const int label : labels) {
-      const bool hidden = label < 0;
-      const auto holders = std::count_if(operands.begin(), operands.end(),
-                                         [&](const Labels& some) { return some.contains(label); });
-      const bool said = arrow == std::string_view::npos
-                            ? holders == 1
-                            : text.find(static_cast<char>(label), arrow + 2) != std::string::npos;
-      if (hidden || said) kept.insert(label);
-    }
+/// A size of 1 is repeated.
+void merge(Sizes& all, const Sizes& some) {
+  for (const auto& [label, size] : some) {
+    double& known = all.emplace(label, size).first->second;
+    if (known == 1) known = size;
   }
-  return kept;
 }
 
-double product_of_sizes(const Labels& labels, const Sizes& sizes) {
+double product_of_sizes(const Sizes& sizes) {
   double product = 1;
-  for (const int label : labels) product *= sizes.at(label);
+  for (const auto& [label, size] : sizes) product *= size;
   return product;
+}
+
+/// Whether the result has a label: behind the arrow, or without one where a single operand has it.
+bool is_in_result(int label, std::string_view text, std::span<const Sizes> operands) {
+  if (label < 0) return true;  // under "..."
+  const std::size_t arrow = text.find("->");
+  if (arrow != std::string_view::npos)
+    return text.find(static_cast<char>(label), arrow + 2) != std::string_view::npos;
+  return std::count_if(operands.begin(), operands.end(),
+                       [&](const Sizes& some) { return some.contains(label); }) == 1;
 }
 
 /// A multiply-add for every combination of indices of two operands, as of a matrix product; an
@@ -123,7 +116,11 @@ std::optional<Product> product_of(const Key& key) {
     std::sort(letters.begin(), letters.end());
     const bool plain = std::all_of(term.begin(), term.end(), is_letter) &&
                        std::adjacent_find(letters.begin(), letters.end()) == letters.end();
-    if (!plain || (i < 2 && !add_term(term, key.operand(i), sizes))) return std::nullopt;
+    if (!plain) return std::nullopt;
+    if (i == 2) continue;
+    const auto own = sizes_of_term(term, key.operand(i));
+    if (!own) return std::nullopt;
+    merge(sizes, *own);
   }
   for (const auto& [label, size] : sizes) product.sizes.emplace(static_cast<char>(label), size);
   for (const std::string& from : {product.terms[0], product.terms[1]}) {
@@ -189,40 +186,42 @@ std::optional<EinsumProducts> products_of_einsum(const Key& key) {
   const std::string_view text = *equation->text();
   const auto terms = base::split(text.substr(0, text.find("->")), ',');
   if (terms.size() != key.operands.size() || terms.empty()) return std::nullopt;
-  Sizes sizes;
-  std::vector<Labels> operands;
+  std::vector<Sizes> operands;
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    auto labels = add_term(terms[i], key.operand(i), sizes);
-    if (!labels) return std::nullopt;
-    operands.push_back(std::move(*labels));
+    auto sizes = sizes_of_term(terms[i], key.operand(i));
+    if (!sizes) return std::nullopt;
+    operands.push_back(std::move(*sizes));
   }
-  if (operands.size() == 1) return EinsumProducts{.flops = product_of_sizes(operands[0], sizes)};
-  const Labels result = labels_of_result(text, operands);
+  if (operands.size() == 1) return EinsumProducts{.flops = product_of_sizes(operands[0])};
   EinsumProducts products;
-  Labels so_far = operands[0];
+  Sizes so_far = operands[0];
   for (std::size_t i = 1; i < operands.size(); ++i) {
-    const Labels& next = operands[i];
+    const Sizes& next = operands[i];
     const auto is_kept = [&](int label) {
-      return result.contains(label) ||
+      return is_in_result(label, text, operands) ||
              std::any_of(operands.begin() + static_cast<std::ptrdiff_t>(i) + 1, operands.end(),
-                         [&](const Labels& later) { return later.contains(label); });
+                         [&](const Sizes& later) { return later.contains(label); });
     };
-    Labels multiplied, calls, kept;
-    for (const Labels* labels : {static_cast<const Labels*>(&so_far), &next}) {
-      bool sums = false;
-      for (const int label : *labels) {
-        const bool in_both = so_far.contains(label) && next.contains(label);
-        if (is_kept(label)) kept.insert(label);
-        if (in_both && is_kept(label)) calls.insert(label);
-        if (in_both || is_kept(label)) multiplied.insert(label);
-        sums = sums || !(in_both || is_kept(label));
-      }
-      // What one factor alone has and nothing needs is summed before.
-      if (sums) products.flops += product_of_sizes(*labels, sizes);
+    Sizes both = so_far;
+    merge(both, next);
+    double multiplied = 1, calls = 1;
+    bool is_summed_first[2] = {false, false};
+    for (const auto& [label, size] : both) {
+      const auto in_first = so_far.find(label);
+      const auto in_next = next.find(label);
+      const bool in_both = in_first != so_far.end() && in_next != next.end();
+      const bool kept = is_kept(label);
+      if (in_both || kept) multiplied *= size;
+      if (!in_both && !kept) is_summed_first[in_first == so_far.end()] = true;
+      // What one factor has once is no batch.
+      if (in_both && kept && in_first->second > 1 && in_next->second > 1) calls *= size;
     }
-    products.flops += 2 * product_of_sizes(multiplied, sizes);
-    products.calls += product_of_sizes(calls, sizes);
-    so_far = std::move(kept);
+    if (is_summed_first[0]) products.flops += product_of_sizes(so_far);
+    if (is_summed_first[1]) products.flops += product_of_sizes(next);
+    products.flops += 2 * multiplied;
+    products.calls += calls;
+    std::erase_if(both, [&](const auto& one) { return !is_kept(one.first); });
+    so_far = std::move(both);
   }
   return products;
 }

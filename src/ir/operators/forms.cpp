@@ -61,11 +61,10 @@ constexpr double kStepsOfNormalised = 0.28;
 constexpr double kRegister = 16;  ///< floats of AVX-512
 /// Of a run of elements that meet others of a broadcast operand than the run before.
 constexpr double kStepsOfRun = 6;
-/// Of an element whose place is looked for, where what is reduced lies in several loops: 0.75 ns
-/// there, 3.2 of 64 bits.
+/// Of an element whose place is looked for, where what is reduced lies in several loops.
 constexpr double kStepsOfFound = 0.75;
-constexpr double kStepsOfFoundLong = 3.2;
-constexpr double kBitsOfLong = 64;
+/// And of a sum of integers of 64 bits: 2.7 to 3.3 ns there.
+constexpr double kStepsOfLongSum = 3;
 
 /// Of a recurrent layer, which reads the weights of its hidden state anew for each element of a
 /// sequence, however many sequences there are: 110 to 120 bytes a ns.
@@ -108,7 +107,7 @@ std::optional<SequenceLengths> lengths_in(const Value& value, double most) {
 double steps_of_function(const Key& key) {
   if (!key.domain.empty()) return 0;
   if (key.op == "Pow") return is_power_by_products(key) ? 0 : kStepsOfPower;
-  // Remainders of whole numbers are divisions (slow_types.cpp).
+  // Remainders of integers are divisions (slow_types.cpp).
   if (key.op == "Mod" && integer(key, "fmod").value_or(0) == 0) return 0;
   const auto* const found = std::find_if(std::begin(kStepsOfFunctions), std::end(kStepsOfFunctions),
                                          [&](const auto& each) { return each.first == key.op; });
@@ -209,6 +208,9 @@ std::optional<Description> describe_reduction(const Key& key) {
     }
     runs.back().length *= (*sizes)[i];
   }
+  const double all = product_of(*sizes, 0, sizes->size());
+  // Two reduced loops around one that is kept have a way of their own where others have.
+  const bool around_one = pattern == "RKR" && has_loops_by_rank(key);
   Form form(key, {"axes", "axis", "keepdims", "noop_with_empty_axes"});
   // Where none are named, all elements are one call.
   if (axes->empty() && !none) form.word("of all");
@@ -217,8 +219,7 @@ std::optional<Description> describe_reduction(const Key& key) {
     const bool is_kept_before = pattern.front() == 'K';
     const double behind = pattern.back() == 'K' ? runs.back().length : 1;
     if (pattern == "KRK" && runs.front().length == 1)
-      form.word("one").steps(steps_across(key, behind, runs[1].length) *
-                             product_of(*sizes, 0, sizes->size()));
+      form.word("one").steps(steps_across(key, behind, runs[1].length) * all);
     const double along = runs[is_kept_before ? 1 : 0].length;
     return form.word(pattern)
         .types(1)
@@ -232,11 +233,11 @@ std::optional<Description> describe_reduction(const Key& key) {
   form.types(1);
   for (const Run& run : runs) form.loop(run.reduced ? "R" : "K", run.length);
   if (runs.empty()) form.loop("one", 1);
-  if (runs.size() > 2) {
-    // Each element is looked for.
-    const bool is_long = bits(key.operand(0)->dtype) == kBitsOfLong;
-    form.steps((is_long ? kStepsOfFoundLong : kStepsOfFound) *
-               product_of(*sizes, 0, sizes->size()));
+  if (runs.size() > 2 && !around_one) {
+    const Dtype type = key.operand(0)->dtype;
+    const bool sums = key.op == "ReduceSum" || key.op == "ReduceMean";
+    const bool longs = type == Dtype::I64 || type == Dtype::U64;
+    form.steps((sums && longs ? kStepsOfLongSum : kStepsOfFound) * all);
   }
   return form.done();
 }

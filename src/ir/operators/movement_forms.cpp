@@ -334,7 +334,7 @@ std::optional<Description> describe_resize(const Key& key) {
                   (*to)[rows] == 2 * (*from)[rows] && (*to)[rows + 1] == 2 * (*from)[rows + 1];
   if (resized.twice) form.word("twice");
   resized.blocked = key.tag("block") != nullptr;
-  resized.behind = !resized.blocked && from->back() == to->back();
+  resized.behind = !resized.blocked && from->back() == to->back() && same_until + 2 < rank;
   resized.filtered = integer(key, "antialias").value_or(0) != 0;
   resized.bytes = *bits_of / 8;
   resized.in = product_of(*from, 0, rank);

@@ -18,12 +18,13 @@ double samples(const Key& key);
 double capped_scores(const Key& key);
 
 // slow_types.cpp
-double of_halves(const Key& key);
+double of_float16(const Key& key);
 double cast(const Key& key);
 double quantize(const Key& key);
 double dequantize(const Key& key);
 double quotients(const Key& key);
 double shrink(const Key& key);
+double range(const Key& key);
 template <int kPicoseconds>
 double of_doubles(const Key& key);
 

@@ -37,6 +37,10 @@ TEST(UnknownWords, FurtherArgumentsAreQuoted) {
   UnknownWords check = {.command = "oplat check", .words = {}, .commands = {}, .flags = {}};
   EXPECT_EQ(said_of({"a b", "c\x1b[2J"}, check),
             "oplat check takes no further argument: 'a b' 'c\\x1b[2J'");
+  UnknownWords profile = {
+      .command = "oplat profile", .words = {}, .commands = {}, .flags = {"--model", "--keys"}};
+  EXPECT_EQ(said_of({"a.onnx"}, profile),
+            "oplat profile takes no further argument: a.onnx (models are given with --model)");
 }
 
 TEST(UnknownWords, ABareDashIsNotAFlag) {

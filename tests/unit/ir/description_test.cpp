@@ -504,7 +504,21 @@ TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
            {"Div/14{}(i64[448,1],i64[1,448])->(i64[448,448])", 387e3},
            {"Mod/13{fmod=0}(u8[1,64,56,56],u8[1])->(u8[1,64,56,56])", 220e3},
            {"Pad/19{mode=constant}(u8[1,4096,16],i64c[6]=[0,0,1,0,0,1])->(u8[1,4096,18])", 43e3},
-           {"DepthToSpace/13{blocksize=2,mode=CRD}(u8[1,64,56,56])->(u8[1,16,112,112])", 407e3},
+           {"DepthToSpace/13{blocksize=2,mode=CRD}(u8[1,64,56,56])->(u8[1,16,112,112])", 223e3},
+           {"DepthToSpace/13{blocksize=2,mode=DCR}(f32[1,64,56,56])->(f32[1,16,112,112])", 362e3},
+           {"ReduceMean/"
+            "18{keepdims=0,noop_with_empty_axes=0}(i64[256,512],i64c[1]=[1])->(i64[256])",
+            418e3},
+           {"ReduceMax/18{keepdims=0,noop_with_empty_axes=0}(f64[8,8,8,8,32],i64c[2]=[1,3])->"
+            "(f64[8,8,32])",
+            62e3},
+           {"QuantizeLinear/21{axis=1,block_size=0,output_dtype=0,saturate=1}(f16[1,400000],f16c[],"
+            "u8c[])->(u8[1,400000])",
+            3930e3},
+           {"Cast/19{saturate=1,to=16}(bool[1,400000])->(bf16[1,400000])", 1448e3},
+           {"GridSample/20{align_corners=0,mode=nearest,padding_mode=reflection}(f32[1,16,64,64],"
+            "f32[1,64,64,2])->(f32[1,16,64,64])",
+            676e3},
            {"Sigmoid/13{}(f64[1,64,1500])->(f64[1,64,1500])", 884e3},
            {"Softmax/13{axis=0}(f64[1000,64])->(f64[1000,64])", 449e3},
            {"Unique/11{axis=0,sorted=0}(i64[2000,3])->(i64[2000,3],i64[2000],i64[2000],i64[2000])",
@@ -583,6 +597,21 @@ TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
         "strides=[1,1]}(f32[1,64,56,56])->(f32[1,64,54,54])",
         "AveragePool/11{ceil_mode=0,count_include_pad=0,kernel_shape=[3],pads=[0,0],strides=[1]}"
         "(f32[1,64,4000])->(f32[1,64,3998])",
+        "com.microsoft.nchwc:MaxPool/1@block=16{ceil_mode=0,dilations=[2,2],kernel_shape=[3,3],"
+        "pads=[0,0,0,0],storage_order=0,strides=[1,1]}(f32[1,64,56,56])->(f32[1,64,52,52])",
+        "com.microsoft.nchwc:AveragePool/1@block=16{ceil_mode=0,count_include_pad=0,"
+        "dilations=[1,1],kernel_shape=[3,3],pads=[0,0,0,0],strides=[1,1]}(f32[1,64,56,56])->"
+        "(f32[1,64,54,54])",
+        "QuantizeLinear/13{axis=1}(f32[128,768],f32c[1],u8c[1])->(u8[128,768])",
+        "DequantizeLinear/13{axis=1}(u8[128,768],f32c[1],u8c[1])->(f32[128,768])",
+        "Cast/19{saturate=1,to=1}(f16[64])->(f32[64])",
+        "ReduceSum/13{keepdims=0,noop_with_empty_axes=0}(f32[16,16,16,32],i64c[2]=[0,3])->"
+        "(f32[16,16])",
+        "com.microsoft:QLinearSoftmax/1{axis=1,opset=12}(u8[1,12,128,128],f32c[],u8c[],f32c[],"
+        "u8c[])->(u8[1,12,128,128])",
+        "ConvInteger/10{dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}"
+        "(u8[1,1,224,224],i8c[32,1,3,3],u8c[])->(i32[1,32,224,224])",
+        "Range/11{}(i64c[]=0,i64[],i64c[]=1)->(i64[100000])",
         "Max/13{}(f32[64],f32[64])->(f32[64])", "Cast/19{saturate=1,to=10}(f32[64])->(f16[64])",
         "QuantizeLinear/"
         "21{axis=1,block_size=0,output_dtype=0,saturate=1}(f32[512,512],f32c[],u8c[])"
@@ -590,6 +619,18 @@ TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
         "MatMul/13{}(f32[4,256,256],f32[256,1])->(f32[4,256,1])",
         "MatMul/13{}(f32[256],f32[256,64])->(f32[64])"})
     EXPECT_EQ(described(text)->work.steps, 0) << text;
+  // A few calls, and numbers that the processor converts.
+  EXPECT_LT(described("QuantizeLinear/21{axis=1,block_size=0,output_dtype=0,saturate=1}"
+                      "(f32[1,64,56,56],f32c[64],u8c[64])->(u8[1,64,56,56])")
+                ->work.steps,
+            2e3);
+  EXPECT_LT(described("Cast/19{saturate=1,to=1}(bf16[1,64,2000])->(f32[1,64,2000])")->work.steps,
+            50e3);
+  // One factor is repeated, not a batch.
+  EXPECT_LT(described("Einsum/12{equation=\"...ij,...jk->...ik\"}(f32[64,2,3],f32[1,3,7])->"
+                      "(f32[64,2,7])")
+                ->work.steps,
+            200);
   // Squares are products; a running sum over rows goes on with the next number of the row.
   EXPECT_EQ(described("Pow/15{}(f32[64],f32c[]=2.0)->(f32[64])")->work.steps, 0);
   EXPECT_LT(described("CumSum/14{exclusive=0,reverse=0}(f32[64,4096],i64c[]=0)->(f32[64,4096])")
@@ -855,6 +896,32 @@ TEST(Description, APlainRecurrentLayerCallsItsFunctionForEachNumber) {
   const Description short_ones = layer_of("RNN", "", ",i32c[4]=5");
   EXPECT_EQ(short_ones.numbers, (Numbers{1, 100, 4, 32, 64}));
   EXPECT_EQ(short_ones.work.flops, layer_of("RNN", "", "").work.flops);
+}
+
+TEST(Description, LoopsThatAnAttributeChoosesAreSlicesOfTheirOwn) {
+  const auto pool = [](std::string_view op, std::string_view dilations, std::string_view results) {
+    return fmt::format(
+        "{}{{ceil_mode=0,dilations={},kernel_shape=[3],pads=[0,0],strides=[1]}}(f32[1,60,4000])->"
+        "(f32[1,60,3998]{})",
+        op, dilations, results);
+  };
+  expect_other_slices(pool("MaxPool/12", "[1]", ""), pool("MaxPool/12", "[2]", ""));
+  expect_other_slices(pool("AveragePool/11", "[1]", ""), pool("AveragePool/19", "[1]", ""));
+  expect_other_slices("ReduceL2/18{keepdims=0,noop_with_empty_axes=0}(f32[64,64])->(f32[])",
+                      "ReduceL2/18{keepdims=0,noop_with_empty_axes=0}(f32[64,64],i64c[2]=[0,1])->"
+                      "(f32[])");
+  const auto quantised = [](int axis) {
+    return fmt::format(
+        "QuantizeLinear/21{{axis={},block_size=0,output_dtype=0,saturate=1}}(f32[8,64,56,56],"
+        "f32c[{}],u8c[{}])->(u8[8,64,56,56])",
+        axis, axis == 3 ? 56 : 64, axis == 3 ? 56 : 64);
+  };
+  EXPECT_NE(described(quantised(3).c_str())->work.steps, 0);
+  expect_other_slices(
+      "com.microsoft:QLinearSoftmax/1{axis=1,opset=13}(u8[1,12,128,128],f32c[],u8c[],f32c[],u8c[])"
+      "->(u8[1,12,128,128])",
+      "com.microsoft:QLinearSoftmax/1{axis=3,opset=13}(u8[1,12,128,128],f32c[],u8c[],f32c[],u8c[])"
+      "->(u8[1,12,128,128])");
 }
 
 TEST(Description, EachResultOfASplitIsMadeAndEachRunIsCopied) {

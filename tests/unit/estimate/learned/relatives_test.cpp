@@ -115,6 +115,32 @@ TEST(Relatives, RowsWithoutStepsKnowTheRestOfWhatHasSteps) {
   EXPECT_NEAR(std::exp(relatives->answer("Pow", work, 0)->log_ns), rest + 1e6, 1e4);
 }
 
+TEST(Relatives, OfOtherOperatorsTheMedianOfSlowRowsAnswers) {
+  Made made;
+  // A machine that takes three times as long for a step, whatever the operator.
+  for (const std::string_view op : {"TopK", "Unique"}) {
+    for (int size = 0; size < 6; ++size) {
+      ir::Description description;
+      description.slice = op;
+      description.work = work_of(1000);
+      description.work.steps = 1e5 * std::exp2(size);
+      made.descriptions.push_back(description);
+      made.rows.push_back(
+          {op, &made.descriptions.back(), std::log(3 * made.machine.bound_ns(description.work))});
+    }
+  }
+  const auto learned = Relatives::learn(made.rows, made.machine);
+  ASSERT_TRUE(learned);
+  const auto relatives = Relatives::load(learned->save());
+  ASSERT_TRUE(relatives);
+  ir::Work work = work_of(50'000'000);
+  work.steps = 1e9;
+  const auto answer = relatives->answer("Unheard", work, 0);
+  ASSERT_TRUE(answer);
+  EXPECT_NEAR(answer->log_ns, std::log(3 * made.machine.bound_ns(work)), 1e-6);
+  EXPECT_EQ(answer->rows, 12U);
+}
+
 TEST(Relatives, AStateWithoutRowsIsAnsweredFromTheOthers) {
   const Made made;
   const auto relatives = Relatives::learn(made.rows, made.machine);
