@@ -213,7 +213,7 @@ std::optional<EinsumProducts> products_of_einsum(const Key& key) {
       const bool kept = is_kept(label);
       if (in_both || kept) multiplied *= size;
       if (!in_both && !kept) is_summed_first[in_first == so_far.end()] = true;
-      // What one factor has once is no batch.
+      // What one factor has once makes one product.
       if (in_both && kept && in_first->second > 1 && in_next->second > 1) calls *= size;
     }
     if (is_summed_first[0]) products.flops += product_of_sizes(so_far);

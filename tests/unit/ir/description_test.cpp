@@ -506,9 +506,6 @@ TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
            {"Pad/19{mode=constant}(u8[1,4096,16],i64c[6]=[0,0,1,0,0,1])->(u8[1,4096,18])", 43e3},
            {"DepthToSpace/13{blocksize=2,mode=CRD}(u8[1,64,56,56])->(u8[1,16,112,112])", 223e3},
            {"DepthToSpace/13{blocksize=2,mode=DCR}(f32[1,64,56,56])->(f32[1,16,112,112])", 362e3},
-           {"ReduceMean/"
-            "18{keepdims=0,noop_with_empty_axes=0}(i64[256,512],i64c[1]=[1])->(i64[256])",
-            418e3},
            {"ReduceMax/18{keepdims=0,noop_with_empty_axes=0}(f64[8,8,8,8,32],i64c[2]=[1,3])->"
             "(f64[8,8,32])",
             62e3},
