@@ -109,6 +109,12 @@ bool is_word(const Key& key, std::string_view name, std::string_view word) {
   return value != nullptr && value->text() != nullptr && *value->text() == word;
 }
 
+bool is_dilated(const Key& key) {
+  const auto dilations = integers(key, "dilations");
+  return dilations && std::any_of(dilations->begin(), dilations->end(),
+                                  [](std::int64_t dilation) { return dilation != 1; });
+}
+
 bool is_nearest(const Key& key) {
   return key.attribute("mode") == nullptr || is_word(key, "mode", "nearest");
 }

@@ -40,6 +40,9 @@ std::optional<std::vector<std::int64_t>> integers(const Key& key, std::string_vi
 /// Whether the attribute is there and is this string.
 bool is_word(const Key& key, std::string_view name, std::string_view word);
 
+/// Whether a window leaves places out.
+bool is_dilated(const Key& key);
+
 /// Of a Resize or Upsample whether it copies the nearest element, as without a mode.
 bool is_nearest(const Key& key);
 /// How many input elements each of its results depends on: 1 (nearest), or two (linear) or four

@@ -343,10 +343,7 @@ std::optional<Description> describe_pool(const Key& key, bool channels_last) {
   form.types(1);
   if (key.results.size() > 1) form.word("indices");
   if (from->size() > kImage) form.word("volume");
-  const auto dilations = integers(key, "dilations");
-  if (dilations && std::any_of(dilations->begin(), dilations->end(),
-                               [](std::int64_t dilation) { return dilation != 1; }))
-    form.word("dilated");
+  if (is_dilated(key)) form.word("dilated");
   constexpr std::int64_t kOneByOne = 19;
   if (key.op == "AveragePool" && key.domain.empty() && key.since.value_or(0) >= kOneByOne)
     form.word("one by one");

@@ -28,6 +28,11 @@ double length_of(const TensorEntry* tensor, std::int64_t axis) {
   return loops ? loops->along : 0;
 }
 
+/// Rows of a batch; a vector is one.
+double batch_rows(const Key& key) {
+  return rank(key.operand(0)) == 2 ? length_of(key.operand(0), 0) : 1;
+}
+
 /// The axis that an attribute or a constant operand names.
 std::optional<std::int64_t> said_axis(const Key& key, std::size_t operand, std::int64_t otherwise) {
   if (key.operand(operand) == nullptr) return integer(key, "axis").value_or(otherwise);
@@ -210,8 +215,7 @@ double support_vectors(const Key& key) {
     const auto counted = counted_values(*vectors->text());
     count = counted ? static_cast<double>(counted->count) : 0;
   }
-  const double rows = rank(key.operand(0)) == 2 ? length_of(key.operand(0), 0) : 1;
-  return rows * count * (is_word(key, "kernel_type", "RBF") ? kRadial : kProduct);
+  return batch_rows(key) * count * (is_word(key, "kernel_type", "RBF") ? kRadial : kProduct);
 }
 
 /// Elements that are looked at, and those that are found, whose places are counted up: of 131,072 a
@@ -314,16 +318,6 @@ double padded(const Key& key) {
   return kRow * results(key) / to->back();
 }
 
-double depth_to_space(const Key& key) {
-  constexpr double kStep = 1.1;
-  return kStep * results(key);
-}
-
-double space_to_depth(const Key& key) {
-  constexpr double kStep = 0.4;
-  return kStep * results(key);
-}
-
 struct Slow {
   std::string_view domain;
   std::string_view op;
@@ -363,8 +357,8 @@ constexpr Slow kSlow[] = {{"", "RandomNormal", each_result<9400>},
                           {"", "BitwiseXor", spread_bits},
                           {"", "BitShift", spread_bits},
                           {"", "Pad", padded},
-                          {"", "DepthToSpace", depth_to_space},
-                          {"", "SpaceToDepth", space_to_depth},
+                          {"", "DepthToSpace", each_result<1100>},
+                          {"", "SpaceToDepth", each_result<400>},
                           {"", "MaxRoiPool", each_result<10'000>},
                           {kMs, "CropAndResize", each_result<3500>},
                           {"", "DeformConv", deformed_columns},
@@ -431,8 +425,7 @@ std::optional<double> visits_of_forest(const Key& key) {
   const auto forest = forest_of(key);
   const auto batch = elements(key.operand(0));
   if (!forest || !batch) return std::nullopt;
-  const double rows = rank(key.operand(0)) == 2 ? length_of(key.operand(0), 0) : 1;
-  return rows * static_cast<double>(forest->trees) * static_cast<double>(forest->depth);
+  return batch_rows(key) * static_cast<double>(forest->trees) * static_cast<double>(forest->depth);
 }
 
 }  // namespace oplat::ir::ops

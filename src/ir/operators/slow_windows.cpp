@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Windows, regions and samples, whose places are taken one by one. Nanoseconds as in
 /// slow_steps.cpp (docs/adr/0103).
-#include <algorithm>
-
 #include "ir/operators/arguments.hpp"
 #include "ir/operators/slow_kinds.hpp"
 
@@ -20,12 +18,6 @@ double places(const Key& key) {
   double out = elements(key.result(0)).value_or(0);
   for (const std::int64_t side : *window) out *= static_cast<double>(side);
   return out;
-}
-
-bool is_dilated(const Key& key) {
-  const auto dilations = integers(key, "dilations");
-  return dilations && std::any_of(dilations->begin(), dilations->end(),
-                                  [](std::int64_t dilation) { return dilation != 1; });
 }
 
 }  // namespace
