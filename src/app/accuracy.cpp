@@ -50,6 +50,7 @@ Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events) 
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(selection, select_rows(table, request.rows));
   for (const std::string& warning : selection.warnings) events.warn(warning);
+  asked.threads = selection.setting.threads;
   OPLAT_TRY(samples,
             estimate::read_samples_to_learn({&table, selection.device_id, selection.setting_ids,
                                              std::nullopt, selection.catalogue}));

@@ -133,10 +133,17 @@ Factors factors_of(const Key& key) {
   return bytes ? Factors::Bytes : Factors::Wide;
 }
 
-std::optional<Description> describe_as_said(const Key& key, const Catalogue& catalogue) {
+std::optional<Description> describe_as_said(const Key& key, const Catalogue& catalogue,
+                                            std::int64_t threads) {
   const OperatorInfo* info = catalogue.find(key.domain, key.op);
   std::optional<Description> description;
-  if (info != nullptr && info->describe != nullptr) description = info->describe(key);
+  const bool by_threads = info != nullptr && info->describe_among_threads != nullptr;
+  const bool has_form = by_threads || (info != nullptr && info->describe != nullptr);
+  if (by_threads) {
+    description = info->describe_among_threads(key, threads);
+  } else if (has_form) {
+    description = info->describe(key);
+  }
   if (!description) description = General(key).run();
   if (!description) return std::nullopt;
   // Nothing lies between a number and one without end.
@@ -153,7 +160,7 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
   const double slow = ops::slow_steps(key);
   description->work.steps = std::max(steps, slow);
   // An attribute may choose between loops, and forms that the text alone makes do not tell.
-  if (slow > 0 && (info == nullptr || info->describe == nullptr)) description->slice += " slow";
+  if (slow > 0 && !has_form) description->slice += " slow";
   if (!std::isfinite(description->work.steps)) description->work.steps = 0;
   if (!description->contraction && info != nullptr && info->contraction != nullptr) {
     description->contraction = info->contraction(key);
@@ -164,6 +171,7 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
   }
   if (description->contraction && description->work.flops)
     *description->work.flops *= description->contraction->share_inside;
+  if (description->contraction) ops::share_among_threads(key, threads, *description);
   description->activation_cost = activation_cost_of(key);
   return description;
 }
@@ -186,11 +194,12 @@ std::string_view family_of(std::string_view slice) {
   return own == "Gemm" ? "MatMul" : own;
 }
 
-std::optional<Description> describe(const Key& key, const Catalogue& catalogue) {
+std::optional<Description> describe(const Key& key, const Catalogue& catalogue,
+                                    std::int64_t threads) {
   // Where tables of another system say less of a kernel, it stands where their rows stand.
   const KeyDomain* domain = catalogue.domain(key.domain);
   const auto form = domain == nullptr ? std::nullopt : domain->table_form(key);
-  return describe_as_said(form ? *form : key, catalogue);
+  return describe_as_said(form ? *form : key, catalogue, threads);
 }
 
 }  // namespace oplat::ir

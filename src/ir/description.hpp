@@ -105,7 +105,12 @@ std::string_view family_of(std::string_view slice);
 /// of the text. Keys of a foreign system are described as that system's tables say them
 /// (KeyDomain::table_form). std::nullopt for a key with an unknown size or a number that is not
 /// finite.
-std::optional<Description> describe(const Key& key, const Catalogue& catalogue);
+///
+/// `threads` are the runtime's, 1 or more: some loops are taken by few threads alone, and some work
+/// is that of one thread however many there are, or goes into as many pieces as they cannot share
+/// evenly; what is counted of such work is what lasts as long, evenly shared (docs/adr/0104).
+std::optional<Description> describe(const Key& key, const Catalogue& catalogue,
+                                    std::int64_t threads = 1);
 
 /// What the numbers of a convolution are. Channels in: as a share of those out, since networks
 /// widen in steps; as they are where an image (at most 4 channels) comes in, which is a slice of

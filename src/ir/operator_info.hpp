@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,8 @@ struct OperatorInfo {
   /// The key as a point among others (ir/description.hpp); nullptr: every number of the key is one
   /// of the point's.
   std::optional<Description> (*describe)(const Key&) = nullptr;
+  /// In place of `describe` where the runtime chooses its loops by its number of threads.
+  std::optional<Description> (*describe_among_threads)(const Key&, std::int64_t threads) = nullptr;
   /// The products that it sums, where `describe` does not say; nullptr: none.
   std::optional<Contraction> (*contraction)(const Key&) = nullptr;
 };

@@ -38,10 +38,10 @@ std::size_t state_of_its_own(const ir::Description& kernel, const StateLimits& l
   return kernel.stored_weight_bytes < kWeightsThatMatter ? 0 : limits.state_at(kernel.stored_bytes);
 }
 
-std::optional<ir::Description> description_of(const Sample& sample,
-                                              const ir::Catalogue& catalogue) {
+std::optional<ir::Description> description_of(const Sample& sample, const ir::Catalogue& catalogue,
+                                              std::int64_t threads) {
   const auto key = ir::parse(sample.key);
-  auto description = key ? ir::describe(*key, catalogue) : std::nullopt;
+  auto description = key ? ir::describe(*key, catalogue, threads) : std::nullopt;
   if (!description) return std::nullopt;
   const bool matters = description->stored_weight_bytes >= kWeightsThatMatter;
   append_state(*description,

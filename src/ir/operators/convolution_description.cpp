@@ -317,6 +317,26 @@ Windows windows_of(const Key& key, const Contraction& product, Factors factors) 
   return windows;
 }
 
+/// MlasConv (mlas/lib/convolve.cpp). A group with more filters than places has its windows copied
+/// by one thread, and then a product among all. Otherwise groups and images are pieces, each that
+/// of one thread, or where there is a single one, places are shared.
+void share_among_threads(const Key& key, std::int64_t threads, Description& description) {
+  const bool is_onnx = key.domain.empty() || key.domain == kContrib;
+  const bool convolves = key.op == "Conv" || key.op == "FusedConv";
+  if (threads < 2 || !is_onnx || !convolves || description.factors != Factors::Wide) return;
+  const Contraction& product = *description.contraction;
+  const auto among = static_cast<double>(threads);
+  if (!is_plain(key, product) && product.out_c > product.out_h * product.out_w) {
+    description.windows.unfolded *= among;
+    return;
+  }
+  const double pieces = product.groups * product.batch;
+  if (pieces < 2) return;
+  const double longer = std::ceil(pieces / among) * among / pieces;
+  description.windows.unfolded *= longer;
+  if (description.work.flops) *description.work.flops *= longer;
+}
+
 }  // namespace oplat::ir::ops
 
 namespace oplat::ir {

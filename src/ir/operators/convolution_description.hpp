@@ -2,6 +2,7 @@
 /// Numbers of convolutions of images and signals (see ir/description.hpp).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "ir/description.hpp"
@@ -53,5 +54,10 @@ bool is_plain(const Key& key, const Contraction& product);
 
 /// Of a convolution or product of ONNX Runtime; nothing of other systems' operators.
 Windows windows_of(const Key& key, const Contraction& product, Factors factors);
+
+/// Counts of a convolution's work what its `threads` threads cannot share evenly as if they did, so
+/// that it takes as long: `flops` and `windows.unfolded` of `description`, whose contraction is
+/// set.
+void share_among_threads(const Key& key, std::int64_t threads, Description& description);
 
 }  // namespace oplat::ir::ops

@@ -137,6 +137,34 @@ double last_run(const std::vector<std::uint32_t>& present, const DimSizes& sizes
   return run;
 }
 
+/// Of axes one after another that are all kept or all reduced.
+struct AxisRun {
+  bool reduced = false;
+  double length = 1;
+};
+using AxisRuns = std::vector<AxisRun>;
+
+std::string pattern_of(const AxisRuns& runs) {
+  std::string pattern;
+  for (const AxisRun& run : runs) pattern += run.reduced ? 'R' : 'K';
+  return pattern;
+}
+
+/// Whether ONNX Runtime has a fast loop for these runs (CommonFastReduceSwitch; measured for one
+/// and two threads in docs/adr/0104).
+bool has_fast_loop(std::string_view pattern, const AxisRuns& runs, std::int64_t threads) {
+  constexpr double kRowsOfThread = 16;
+  constexpr double kLengthOfThread = 256;
+  const auto among = static_cast<double>(threads);
+  const double fewest = std::max(2.0, among);
+  if (pattern == "RK")
+    return runs[0].length > kRowsOfThread * among &&
+           std::max(runs[0].length, runs[1].length) > kLengthOfThread * among;
+  if (pattern == "KRK") return runs[0].length >= fewest;
+  if (pattern == "RKR") return runs[1].length >= fewest;
+  return true;
+}
+
 /// ir::Work::steps of an element of a sum over `rows` rows of so many elements.
 double steps_across(const Key& key, double elements, double rows) {
   const auto bits_of = bits(key.operand(0)->dtype);
@@ -183,7 +211,7 @@ std::optional<Description> describe_elementwise(const Key& key) {
   return form.done();
 }
 
-std::optional<Description> describe_reduction(const Key& key) {
+std::optional<Description> describe_reduction(const Key& key, std::int64_t threads) {
   const auto sizes = sizes_of(key.operand(0));
   const auto axes = axes_of(key);
   if (!sizes || !axes) return std::nullopt;
@@ -194,23 +222,20 @@ std::optional<Description> describe_reduction(const Key& key) {
     if (!place) return std::nullopt;
     reduced[*place] = true;
   }
-  struct Run {
-    bool reduced;
-    double length;
-  };
-  std::vector<Run> runs;
-  std::string pattern;
+  AxisRuns runs;
   for (std::size_t i = 0; i < sizes->size(); ++i) {
     if ((*sizes)[i] == 1 && !has_loops_by_rank(key)) continue;
-    if (runs.empty() || runs.back().reduced != reduced[i]) {
-      runs.push_back({reduced[i], 1});
-      pattern += reduced[i] ? 'R' : 'K';
-    }
+    if (runs.empty() || runs.back().reduced != reduced[i]) runs.push_back({reduced[i], 1});
     runs.back().length *= (*sizes)[i];
   }
   const double all = product_of(*sizes, 0, sizes->size());
+  const bool fast = has_loops_by_rank(key) && has_fast_loop(pattern_of(runs), runs, threads);
+  // Each result by itself then, as behind a single image.
+  if (has_loops_by_rank(key) && !fast && pattern_of(runs) == "RK")
+    runs.insert(runs.begin(), AxisRun());
+  const std::string pattern = pattern_of(runs);
   // Two reduced loops around one that is kept have a way of their own where others have.
-  const bool around_one = pattern == "RKR" && has_loops_by_rank(key);
+  const bool around_one = pattern == "RKR" && fast;
   Form form(key, {"axes", "axis", "keepdims", "noop_with_empty_axes"});
   // Where none are named, all elements are one call.
   if (axes->empty() && !none) form.word("of all");
@@ -218,8 +243,9 @@ std::optional<Description> describe_reduction(const Key& key) {
   if (pattern == "R" || pattern == "KR" || pattern == "RK" || pattern == "KRK") {
     const bool is_kept_before = pattern.front() == 'K';
     const double behind = pattern.back() == 'K' ? runs.back().length : 1;
-    if (pattern == "KRK" && runs.front().length == 1)
-      form.word("one").steps(steps_across(key, behind, runs[1].length) * all);
+    if (pattern == "KRK" && has_loops_by_rank(key) && !fast)
+      form.word("one").steps(steps_across(key, behind, runs[1].length) * all /
+                             static_cast<double>(threads));
     const double along = runs[is_kept_before ? 1 : 0].length;
     return form.word(pattern)
         .types(1)
@@ -231,7 +257,7 @@ std::optional<Description> describe_reduction(const Key& key) {
         .done();
   }
   form.types(1);
-  for (const Run& run : runs) form.loop(run.reduced ? "R" : "K", run.length);
+  for (const AxisRun& run : runs) form.loop(run.reduced ? "R" : "K", run.length);
   if (runs.empty()) form.loop("one", 1);
   if (runs.size() > 2 && !around_one) {
     const Dtype type = key.operand(0)->dtype;

@@ -27,8 +27,8 @@ namespace oplat::ir::ops {
 std::optional<Description> describe_elementwise(const Key& key);
 
 /// Loops that are kept (K) and reduced (R): axes in the attribute `axes` or `axis`, or in operand
-/// 1; all without any.
-std::optional<Description> describe_reduction(const Key& key);
+/// 1; all without any. Which of them have a fast loop depends on the runtime's number of threads.
+std::optional<Description> describe_reduction(const Key& key, std::int64_t threads);
 
 /// A mean or maximum of each channel of [N, C, ...].
 std::optional<Description> describe_global_pool(const Key& key);

@@ -1253,6 +1253,119 @@ TEST(Description, ConvolutionsOfFloatsUnfoldTheirWindows) {
   EXPECT_EQ(unfolded("com.microsoft.nchwc:Conv/1@block=16", 1, "32,16,3,3", 3), 0) << "blocked";
 }
 
+std::optional<Description> among_threads(std::string_view text, std::int64_t threads) {
+  const auto key = parse(text);
+  EXPECT_TRUE(key) << text;
+  return key ? describe(*key, Catalogue::own(), threads) : std::nullopt;
+}
+
+// ONNX Runtime adds row to row where there are many for each thread, and else computes each result
+// by itself, as behind a single image (CommonFastReduceSwitch).
+TEST(Description, LoopsOfReductionsGoByThreads) {
+  const auto rows = [](std::string_view op, int r, int k, std::int64_t threads) {
+    return among_threads(fmt::format("{}{{keepdims=0,noop_with_empty_axes=0}}(f32[{},{}],"
+                                     "i64c[1]=[0])->(f32[{}])",
+                                     op, r, k, k),
+                         threads);
+  };
+  const auto by_itself = [](int r, int k, std::int64_t threads) {
+    return among_threads(fmt::format("ReduceSum/13{{keepdims=0,noop_with_empty_axes=0}}(f32[1,{},{}"
+                                     "],i64c[1]=[1])->(f32[1,{}])",
+                                     r, k, k),
+                         threads);
+  };
+  struct Case {
+    int r;
+    int k;
+    std::int64_t threads;
+    bool fast;
+  };
+  for (const auto& [r, k, threads, fast] :
+       {Case{256, 512, 1, true}, Case{256, 512, 2, false}, Case{256, 513, 2, true},
+        Case{513, 8, 2, true}, Case{33, 600, 2, true}, Case{32, 600, 2, false},
+        Case{16, 4096, 1, false}, Case{17, 4096, 1, true}, Case{300, 8, 1, true},
+        Case{256, 64, 1, false}, Case{128, 4096, 8, false}, Case{129, 4096, 8, true}}) {
+    const auto described = rows("ReduceSum/13", r, k, threads);
+    const auto alone = by_itself(r, k, threads);
+    ASSERT_TRUE(described && alone);
+    EXPECT_EQ(described->slice == alone->slice, !fast) << r << "x" << k << ", " << threads;
+    if (!fast) EXPECT_EQ(described->numbers, alone->numbers);
+    EXPECT_EQ(described->work.steps > 0, !fast) << r << "x" << k << ", " << threads;
+    if (!fast) EXPECT_EQ(described->work.steps, alone->work.steps);
+  }
+  EXPECT_EQ(rows("ReduceL1/18", 256, 512, 2)->slice, rows("ReduceL1/18", 256, 512, 1)->slice)
+      << "it has no such loops";
+  EXPECT_DOUBLE_EQ(2 * by_itself(64, 512, 2)->work.steps, by_itself(64, 512, 1)->work.steps)
+      << "results are shared";
+}
+
+TEST(Description, FewImagesOrChannelsAreReducedOneByOneByManyThreads) {
+  const auto steps = [](std::string_view shape, std::string_view axes, std::int64_t threads) {
+    return among_threads(fmt::format("ReduceMax/18{{keepdims=0,noop_with_empty_axes=0}}(f32[{}],"
+                                     "i64c[]={})->(f32[?])",
+                                     shape, axes),
+                         threads);
+  };
+  const auto images = [&](int count, std::int64_t threads) {
+    return steps(fmt::format("{},64,512", count), "1", threads)->work.steps > 0;
+  };
+  EXPECT_TRUE(images(1, 1));
+  EXPECT_FALSE(images(2, 1));
+  EXPECT_FALSE(images(2, 2));
+  EXPECT_TRUE(images(2, 4));
+  EXPECT_FALSE(images(4, 4));
+  const auto channels = [&](int count, std::int64_t threads) {
+    return among_threads(fmt::format("ReduceMax/18{{keepdims=0,noop_with_empty_axes=0}}(f32[64,{},"
+                                     "32],i64c[2]=[0,2])->(f32[{}])",
+                                     count, count),
+                         threads)
+               ->work.steps > 0;
+  };
+  EXPECT_TRUE(channels(1, 1));
+  EXPECT_FALSE(channels(2, 2));
+  EXPECT_TRUE(channels(3, 4));
+  EXPECT_FALSE(channels(4, 4));
+}
+
+// MlasConv gives each thread whole groups or images, and copies windows by one thread where there
+// are more filters than places.
+TEST(Description, ConvolutionsCountWhatThreadsCannotShare) {
+  struct Of {
+    double flops;
+    double unfolded;
+  };
+  const auto of = [](std::string_view op, std::string_view image, std::string_view weights,
+                     int group, std::int64_t threads, std::string_view kernel = "3,3") {
+    const std::string_view filters = weights.substr(0, weights.find(','));
+    const auto found = among_threads(
+        fmt::format("{}{{dilations=[1,1],group={},kernel_shape=[{}],pads=[0,0,0,0],strides=[1,1]}}"
+                    "(f32[{}],f32c[{}])->(f32[{},{},7,7])",
+                    op, group, kernel, image, weights, image.substr(0, 1), filters),
+        threads);
+    return Of{*found->work.flops, found->windows.unfolded};
+  };
+  const auto ratio = [&](auto... each) {
+    const Of one = of(each..., 1);
+    const Of two = of(each..., 2);
+    return std::pair(two.flops / one.flops, two.unfolded / one.unfolded);
+  };
+  using Ratio = std::pair<double, double>;
+  EXPECT_EQ(ratio("Conv/11", "1,12,9,9", "32,12,3,3", 1), Ratio(1, 1));
+  EXPECT_EQ(ratio("Conv/11", "1,12,9,9", "50,12,3,3", 1), Ratio(1, 2)) << "50 filters, 49 places";
+  EXPECT_EQ(ratio("Conv/11", "1,12,9,9", "12,4,3,3", 3), Ratio(4.0 / 3, 4.0 / 3));
+  EXPECT_EQ(ratio("com.microsoft:FusedConv/1", "1,12,9,9", "12,3,3,3", 4), Ratio(1, 1));
+  EXPECT_EQ(ratio("Conv/11", "3,12,9,9", "32,12,3,3", 1).first, 4.0 / 3) << "images are pieces";
+  EXPECT_EQ(ratio("Conv/11", "1,12,9,9", "150,4,3,3", 3), Ratio(1, 2));
+  EXPECT_EQ(of("Conv/11", "1,12,9,9", "12,4,3,3", 3, 5).flops /
+                of("Conv/11", "1,12,9,9", "12,4,3,3", 3, 1).flops,
+            5.0 / 3);
+  const Of plain = of("Conv/11", "1,12,7,7", "300,4,1,1", 3, 2, "1,1");
+  EXPECT_EQ(plain.flops / of("Conv/11", "1,12,7,7", "300,4,1,1", 3, 1, "1,1").flops, 4.0 / 3)
+      << "nothing is copied: groups are shared, whatever their filters";
+  EXPECT_EQ(of("com.microsoft.nchwc:Conv/1@block=16", "1,48,9,9", "48,16,3,3", 3, 2).flops,
+            of("com.microsoft.nchwc:Conv/1@block=16", "1,48,9,9", "48,16,3,3", 3, 1).flops);
+}
+
 TEST(Description, ProductsOfABatchAreCallsOfTheirOwn) {
   const auto calls = [](std::string_view key) { return described(key)->windows.calls; };
   EXPECT_EQ(calls("MatMul/13{}(f32[4,4,9,36],f32[4,4,36,9])->(f32[4,4,9,9])"), 16);

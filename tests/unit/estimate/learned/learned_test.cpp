@@ -384,6 +384,53 @@ TEST(LearnedThreadsTest, RowsOfOtherThreadsHelpAndThoseOfOtherSettingsDoNotCount
   EXPECT_TRUE(why.ends_with(" of another number of threads)")) << why;
 }
 
+/// Sums over the first axis, by rows one after the other or each result by itself.
+std::string sum_of_rows(int rows, int length, bool behind_an_image) {
+  const std::string front = behind_an_image ? "1," : "";
+  return fmt::format(
+      "ReduceSum/13{{keepdims=0,noop_with_empty_axes=0}}(f32[{0}{1},{2}],"
+      "i64c[1]=[{3}])->(f32[{0}{2}])",
+      front, rows, length, behind_an_image ? 1 : 0);
+}
+
+// Which loop a sum takes depends on the threads of the setting that is asked.
+TEST(LearnedThreadsTest, KernelsAreDescribedByTheThreadsOfTheirSetting) {
+  const auto asked_among = [](std::int64_t threads) {
+    test::SmallTable small;
+    const table::DeviceId device = small.device();
+    const table::SettingId setting = small.setting(test::setting_of(threads));
+    const auto is_slow = [&](int rows, int length, bool behind_an_image) {
+      return behind_an_image || std::max(rows, length) <= 256 * threads;
+    };
+    must(small.table().transaction([&]() -> Status {
+      for (const int rows : {80, 130, 200, 320, 420, 640}) {
+        for (const int length : {280, 330, 400, 480, 600, 700, 900, 1200}) {
+          for (const bool behind_an_image : {false, true}) {
+            const double each = is_slow(rows, length, behind_an_image) ? 2 : 0.1;
+            small.row(device, setting, sum_of_rows(rows, length, behind_an_image), std::nullopt,
+                      test::timing(1e3 + each * rows * length));
+          }
+        }
+      }
+      return {};
+    }));
+    const RowSource source{&small.table(), device, {setting}, std::nullopt, &compat::catalogue()};
+    LearnRequest request;
+    request.threads = 1;
+    request.effort = 0.1;
+    must(small.table().put_fit(device, setting, must(learn(source, request)).fits.front()));
+    const Chain chain = must(make_chain(source, {}));
+    const std::string key = sum_of_rows(250, 440, false);
+    const Query query{key, std::nullopt};
+    std::optional<Estimate> answer;
+    must(estimate_all(chain, {&query, 1}, {&answer, 1}));
+    return answer.value().median_ns;
+  };
+  EXPECT_THAT(asked_among(1) / (0.1 * 250 * 440),
+              testing::AllOf(testing::Gt(0.7), testing::Lt(1.4)));
+  EXPECT_THAT(asked_among(2) / (2 * 250 * 440), testing::AllOf(testing::Gt(0.7), testing::Lt(1.4)));
+}
+
 TEST(SplitTest, WordsAreChecked) {
   EXPECT_EQ(must(parse_split("twin")).kind, Split::Kind::Twin);
   EXPECT_EQ(must(parse_split("level:In_H=66,Out_C=160")).levels.size(), 2U);
