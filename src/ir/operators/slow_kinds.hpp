@@ -25,6 +25,11 @@ double dequantize(const Key& key);
 double quotients(const Key& key);
 double shrink(const Key& key);
 double range(const Key& key);
+double signs(const Key& key);
+double compared(const Key& key);
+double connected(const Key& key);
+double added_up(const Key& key);
+double extremes_of_operands(const Key& key);
 template <int kPicoseconds>
 double of_doubles(const Key& key);
 

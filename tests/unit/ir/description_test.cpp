@@ -518,6 +518,25 @@ TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
             676e3},
            {"Sigmoid/13{}(f64[1,64,1500])->(f64[1,64,1500])", 884e3},
            {"Softmax/13{axis=0}(f64[1000,64])->(f64[1000,64])", 449e3},
+           {"GreaterOrEqual/16{}(i64[448,1],i64[1,448])->(bool[448,448])", 69e3},
+           {"Equal/13{}(f64[448,448],f64[1])->(bool[448,448])", 46e3},
+           {"Less/13{}(f32[448,1],f32[1,448])->(bool[448,448])", 33e3},
+           {"And/7{}(bool[448,1],bool[1,448])->(bool[448,448])", 12e3},
+           {"Mean/13{}(f32[448,1],f32[1,448])->(f32[448,448])", 42e3},
+           {"Sum/13{}(f32[1,64,28,28],f32[1,64,1,1],f32[1,64,1,1],f32[1,64,1,1])->"
+            "(f32[1,64,28,28])",
+            22e3},
+           {"Min/13{}(f64[448,1],f64[1,448])->(f64[448,448])", 69e3},
+           {"Sign/13{}(f32[1,64,1500])->(f32[1,64,1500])", 103e3},
+           {"Sign/13{}(i64[1,64,1500])->(i64[1,64,1500])", 56e3},
+           {"OneHot/11{axis=-1}(i64[2000],i64c[]=64,f32c[2])->(f32[2000,64])", 237e3},
+           {"OneHot/11{axis=0}(i64[2000],i64c[]=1000,i64c[2])->(i64[1000,2000])", 952e3},
+           {"ReduceL2/18{keepdims=0,noop_with_empty_axes=0}(f32[256,512],i64c[1]=[1])->(f32[256])",
+            102e3},
+           {"Transpose/13{perm=[1,0]}(f64[512,700])->(f64[700,512])", 2010e3},
+           {"Transpose/13{perm=[2,0,1]}(i64[64,64,100])->(i64[100,64,64])", 2477e3},
+           {"Transpose/13{perm=[1,0]}(f64[256,256])->(f64[256,256])", 175e3},
+           {"ai.onnx.ml:Normalizer/1{norm=L1}(f32[50,2000])->(f32[50,2000])", 106e3},
            {"Unique/11{axis=0,sorted=0}(i64[2000,3])->(i64[2000,3],i64[2000],i64[2000],i64[2000])",
             614e3},
            {"ConvInteger/10{dilations=[1,1],group=64,kernel_shape=[3,3],pads=[1,1,1,1],"
@@ -609,7 +628,13 @@ TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
         "ConvInteger/10{dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],strides=[1,1]}"
         "(u8[1,1,224,224],i8c[32,1,3,3],u8c[])->(i32[1,32,224,224])",
         "Range/11{}(i64c[]=0,i64[],i64c[]=1)->(i64[100000])",
-        "Max/13{}(f32[64],f32[64])->(f32[64])", "Cast/19{saturate=1,to=10}(f32[64])->(f16[64])",
+        "Max/13{}(f32[64],f32[64])->(f32[64])",
+        "GreaterOrEqual/16{}(i64[448,448],i64[448,448])->(bool[448,448])",
+        "Sign/13{}(i8[1,64,1500])->(i8[1,64,1500])",
+        "ReduceL2/18{keepdims=0,noop_with_empty_axes=0}(f32[64,64,32])->(f32[])",
+        "Transpose/13{perm=[1,0]}(f64[700,512])->(f64[512,700])",
+        "Transpose/13{perm=[1,0]}(f32[512,700])->(f32[700,512])",
+        "Cast/19{saturate=1,to=10}(f32[64])->(f16[64])",
         "QuantizeLinear/"
         "21{axis=1,block_size=0,output_dtype=0,saturate=1}(f32[512,512],f32c[],u8c[])"
         "->(u8[512,512])",
@@ -1364,6 +1389,29 @@ TEST(Description, ConvolutionsCountWhatThreadsCannotShare) {
       << "nothing is copied: groups are shared, whatever their filters";
   EXPECT_EQ(of("com.microsoft.nchwc:Conv/1@block=16", "1,48,9,9", "48,16,3,3", 3, 2).flops,
             of("com.microsoft.nchwc:Conv/1@block=16", "1,48,9,9", "48,16,3,3", 3, 1).flops);
+}
+
+// Processors multiply bytes by signed bytes at once, by unsigned ones in more steps.
+TEST(Description, UnsignedWeightsAreMultipliedMoreSlowly) {
+  const auto flops = [](std::string_view text) { return *described(text)->work.flops; };
+  const auto product = [&](std::string_view weights) {
+    return flops(
+        fmt::format("MatMulInteger/10{{}}(u8[128,512],{}c[512,1000],u8c[],{}c[])->"
+                    "(i32[128,1000])",
+                    weights, weights));
+  };
+  EXPECT_DOUBLE_EQ(product("u8") / product("i8"), 2.4);
+  const auto scaled = [&](std::string_view weights) {
+    return flops(
+        fmt::format("QLinearMatMul/10{{}}(u8[128,512],f32c[],u8c[],{0}c[512,1000],f32c[],"
+                    "{0}c[],f32c[],u8c[])->(u8[128,1000])",
+                    weights));
+  };
+  EXPECT_DOUBLE_EQ(scaled("u8") / scaled("i8"), 2.4);
+  EXPECT_EQ(flops("com.microsoft:MatMulNBits/1{K=1024,N=1024,bits=4,block_size=32}"
+                  "(f32[1,1,1024],u8c[1024,32,16],f32c[32768])->(f32[1,1,1024])"),
+            2.0 * 1024 * 1024)
+      << "weights of a few bits are floats before they are multiplied";
 }
 
 TEST(Description, ProductsOfABatchAreCallsOfTheirOwn) {
