@@ -528,6 +528,20 @@ TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
             22e3},
            {"Min/13{}(f64[448,1],f64[1,448])->(f64[448,448])", 69e3},
            {"Sign/13{}(f32[1,64,1500])->(f32[1,64,1500])", 103e3},
+           {"TopK/11{axis=-1,largest=1,sorted=1}(f32[64,256],i64c[1]=[18])->(-,i64[64,18])", 146e3},
+           {"TopK/11{axis=-1,largest=1,sorted=1}(f32[16,128],i64[1])->(f32[16,62],-)", 61e3},
+           {"TopK/11{axis=-1,largest=1,sorted=1}(f32[80,64],i64[1])->(f32[80,20],i64[80,20])",
+            112e3},
+           {"TopK/11{axis=-1,largest=1,sorted=1}(f32[256,8],i64[1])->(f32[256,3],-)", 21e3},
+           {"TopK/11{axis=-1,largest=1,sorted=0}(f32[16,128],i64[1])->(f32[16,62],-)", 33e3},
+           {"TopK/11{axis=1,largest=1,sorted=1}(f32[1,80,8400],i64[1])->(f32[1,10,8400],-)",
+            7386e3},
+           {"TopK/11{axis=-1,largest=1,sorted=1}(f32[1,100000],i64[1])->(f32[1,50],-)", 61e3},
+           {"TopK/11{axis=-1,largest=1,sorted=1}(f32[16,1000],i64[1])->(f32[16,1000],-)", 975e3},
+           {"Dropout/13{}(f32[1,1,16,56,56])->(f32[1,1,16,56,56])", 28e3},
+           {"Sub/14{}(f32[4096,1],f32[1])->(f32[4096,1])", 46e3},
+           {"Add/14{}(f32[1,64,64,1],f32c[])->(f32[1,64,64,1])", 46e3},
+           {"Equal/13{}(f32[64,64,1,1],f32[1,1])->(bool[64,64,1,1])", 43e3},
            {"Sign/13{}(i64[1,64,1500])->(i64[1,64,1500])", 56e3},
            {"OneHot/11{axis=-1}(i64[2000],i64c[]=64,f32c[2])->(f32[2000,64])", 237e3},
            {"OneHot/11{axis=0}(i64[2000],i64c[]=1000,i64c[2])->(i64[1000,2000])", 952e3},
@@ -1412,6 +1426,30 @@ TEST(Description, UnsignedWeightsAreMultipliedMoreSlowly) {
                   "(f32[1,1,1024],u8c[1024,32,16],f32c[32768])->(f32[1,1,1024])"),
             2.0 * 1024 * 1024)
       << "weights of a few bits are floats before they are multiplied";
+}
+
+// What has axes of one element in common only is computed element by element.
+TEST(Description, OperandsThatShareNoAxisOfMoreThanOneElementHaveNoRuns) {
+  const auto slice = [](std::string_view a, std::string_view b) {
+    return described(fmt::format("Mul/14{{}}(f32[{0}],f32[{1}])->(f32[{0}])", a, b))->slice;
+  };
+  const auto steps = [](std::string_view a, std::string_view b) {
+    return described(fmt::format("Mul/14{{}}(f32[{0}],f32[{1}])->(f32[{0}])", a, b))->work.steps;
+  };
+  EXPECT_EQ(steps("4096,1", "1,1"), 0);
+  EXPECT_EQ(steps("64,64,1", "64,1"), 64 * 6);
+  EXPECT_EQ(steps("64,64,1,1", "64,1,1"), 64 * 6);
+  EXPECT_EQ(steps("4096", "1"), 0);
+  EXPECT_EQ(steps("4096", ""), 0) << "a scalar meets the last axis";
+  EXPECT_EQ(steps("4096,1", ""), 4096 * 11);
+  EXPECT_EQ(steps("1,1", "1"), 0) << "there is one element alone";
+  EXPECT_EQ(steps("4096,2", "1"), 0);
+  EXPECT_NE(slice("4096,1", "1"), slice("4096,1", "1,1"));
+  EXPECT_EQ(described("Clip/13{}(f32[4096,1],f32c[],f32c[])->(f32[4096,1])")->work.steps, 0)
+      << "its bounds are numbers";
+  EXPECT_EQ(
+      described("DequantizeLinear/13{axis=1}(u8[64,1,1],f32c[],u8c[])->(f32[64,1,1])")->work.steps,
+      0);
 }
 
 TEST(Description, ProductsOfABatchAreCallsOfTheirOwn) {
