@@ -9,6 +9,10 @@ share once. A prediction that lies outside its interval and is off by more than 
 warning, is a silent wrong number: the command ends with exit code 1. Graphs, table and results are
 kept in FOLDER: run it again to go on. 200 graphs take at most 20 minutes on a quiet machine, which
 should have nothing else to do.
+
+With --without-rows TABLE each graph is predicted from that table, too, such as a profile of
+general-cpu of the same machine, which should hold no row of the graphs: then estimates are tried as
+well as sums. Their intervals are of 90 %, and nothing there ends the command.
 """
 import argparse
 import dataclasses
@@ -91,6 +95,36 @@ def badness(outcome):
     return outcome.beyond * 1000 + abs(outcome.error) if outcome.beyond > 1 else abs(outcome.error)
 
 
+def without_rows(oplat, outcomes, folder, table):
+    """The measured graphs, predicted from a table that was not made from them."""
+    asked = []
+    for outcome in outcomes:
+        if outcome.measured_ns is None:
+            continue
+        other = dataclasses.replace(outcome, exit=0, message="", predicted_ns=None, interval_ns=None, warnings=[])
+        verdicts.predict(oplat, other, folder / outcome.name, table)
+        asked.append(other)
+    return asked
+
+
+def section_without_rows(asked, folder, oplat, table):
+    said = [outcome for outcome in asked if outcome.error is not None]
+    errors = sorted(abs(outcome.error) for outcome in said)
+    if not said:
+        return ["", "## Without rows of their own", "", "None could be predicted."]
+    share = lambda chosen: text.percent(sum(chosen) / len(said))  # noqa: E731
+    info = oplat.json("table", "info", table)["populations"][0]
+    lines = ["", "## Without rows of their own", "",
+             f"The same graphs, predicted from another table of this machine, of {info['rows']:,} rows, by what was learned from them: kernels are estimated. "
+             f"{len(said)} of {len(asked)} could be predicted.", "",
+             f"Inside the 90 % interval: {share([outcome.beyond == 1 for outcome in said])}; median error {text.percent(errors[len(errors) // 2])}, mean "
+             f"{text.percent(sum(errors) / len(errors))}; within 15 %: {share([error <= verdicts.TOLERANCE for error in errors])}. Further outside than a factor of 1.5: "
+             f"{sum(outcome.beyond > 1.5 for outcome in said)}.", ""]
+    outside = sorted((outcome for outcome in said if outcome.beyond > 1), key=badness, reverse=True)[:WORST]
+    head = ["graph", ">predicted", "interval", ">measured", ">error", "verdict", "operators"]
+    return lines + (text.table(head, [line_of(outcome, folder) for outcome in outside]) if outside else [])
+
+
 def page(outcomes, folder, options, facts, oplat, table):
     counts = Counter(outcome.verdict for outcome in outcomes)
     device = oplat.json("table", "info", table)["populations"][0]["device"]
@@ -143,7 +177,11 @@ def run(options):
     say(f"{(time.monotonic() - start) / 60:.1f} minutes")
     facts.setdefault("load_after", text.load())
     outcomes = [Outcome(**lines.of[path.name]) for path in paths]
-    write_atomically(options.out, page(outcomes, folder, options, facts, oplat, table))
+    written = page(outcomes, folder, options, facts, oplat, table)
+    if options.without_rows:
+        other = Path(options.without_rows).resolve()
+        written += "\n".join(section_without_rows(without_rows(oplat, outcomes, folder, other), folder, oplat, other)) + "\n"
+    write_atomically(options.out, written)
     print(f"wrote {options.out}")
     bad = [outcome for outcome in outcomes if outcome.verdict not in verdicts.GOOD]
     for outcome in bad:
@@ -160,6 +198,7 @@ def main():
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     parser.add_argument("--folder", default=str(ROOT / "build/differential"), help="where graphs, table and results are kept (default: build/differential)")
     parser.add_argument("--out", default=str(RESULTS / "differential.md"), help="page to write (default: differential.md in docs/results)")
+    parser.add_argument("--without-rows", metavar="TABLE", help="predict each graph from this table, too, which was not made from them")
     parser.add_argument("--fresh", action="store_true", help="discard earlier graphs and results")
     options = parser.parse_args()
     require_onnx()

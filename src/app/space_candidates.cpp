@@ -52,8 +52,9 @@ bool fit_block(ir::Key& key, const table::Device& device) {
 
 class CandidateMaker {
  public:
-  CandidateMaker(const search::KernelSpace& space, const table::Device& device, std::uint64_t seed)
-      : space_(space), device_(device), random_(seed) {}
+  CandidateMaker(const search::KernelSpace& space, const table::Device& device,
+                 std::int64_t threads, std::uint64_t seed)
+      : space_(space), device_(device), threads_(threads), random_(seed) {}
 
   Candidates make() {
     add_kernels();
@@ -70,7 +71,7 @@ class CandidateMaker {
   std::optional<std::size_t> add(const ir::Key& key) {
     std::string text = ir::print(key);
     if (const auto at = places_.find(text); at != places_.end()) return at->second;
-    auto description = ir::describe(key, compat::catalogue());
+    auto description = ir::describe(key, compat::catalogue(), threads_);
     if (!description) return std::nullopt;
     places_.emplace(text, out_.keys.size());
     out_.keys.push_back(std::move(text));
@@ -132,6 +133,7 @@ class CandidateMaker {
 
   const search::KernelSpace& space_;
   const table::Device& device_;
+  std::int64_t threads_;
   base::Random random_;
   Candidates out_;
   std::unordered_map<std::string, std::size_t> places_;
@@ -189,8 +191,8 @@ double guessed_ns(const ir::Work& work) {
 }
 
 Candidates make_candidates(const search::KernelSpace& space, const table::Device& device,
-                           std::uint64_t seed) {
-  return CandidateMaker(space, device, seed).make();
+                           std::int64_t threads, std::uint64_t seed) {
+  return CandidateMaker(space, device, threads, seed).make();
 }
 
 std::vector<double> weights_of(const Candidates& candidates, std::span<const double> ns) {

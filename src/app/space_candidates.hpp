@@ -33,9 +33,10 @@ struct Candidates {
   std::size_t families = 0;
 };
 
-/// Their weights are those by guessed_ns(). Kernels of blocked layouts are those of the device.
+/// Described for `threads` of the runtime. Their weights are those by guessed_ns(). Kernels of
+/// blocked layouts are those of the device.
 Candidates make_candidates(const search::KernelSpace& space, const table::Device& device,
-                           std::uint64_t seed);
+                           std::int64_t threads, std::uint64_t seed);
 
 /// What a kernel takes before anything was measured, to weigh kernels by: 50 operations and 10
 /// bytes a ns, its steps, and a microsecond.

@@ -171,7 +171,8 @@ class SpaceProfile {
         models_(models),
         table_(table),
         events_(events),
-        candidates_(make_candidates(space, session.device, request.campaign.seed)),
+        candidates_(
+            make_candidates(space, session.device, session.setting.threads, request.campaign.seed)),
         times_(table, session) {
     for (std::size_t i = 0; i < candidates_.keys.size(); ++i)
       candidate_of_.emplace(candidates_.keys[i], i);

@@ -133,15 +133,19 @@ Factors factors_of(const Key& key) {
   return bytes ? Factors::Bytes : Factors::Wide;
 }
 
-/// Of bytes times unsigned weights, for which processors lack the instruction that multiplies bytes
-/// by signed ones: 128x512x1000 took 794 and 325 us (ONNX Runtime 1.31.1, one core of a Zen 4,
-/// 2026-11-30).
-double slower_factors(const Key& key, Factors factors) {
+/// Description::slower: 128x512x1000 took 794 and 325 us with unsigned and signed weights, one row
+/// 14 and 11, QLinearConv of 64 to 64 channels at 28x28 381 and 145, of each channel by itself 103
+/// and 70 (ONNX Runtime 1.31.1, one core of a Zen 4, 2026-11-30).
+double slower_factors(const Key& key, Factors factors, const Contraction& product) {
   constexpr double kUnsigned = 2.4;
+  constexpr double kOneRow = 1.3;
   // ConvInteger is as slow with signed ones, which it packs in each call.
-  if (factors != Factors::Bytes || key.op == "ConvInteger") return 1;
-  const TensorEntry* weights = key.operand(ops::second_factor(key));
-  return weights != nullptr && weights->dtype == Dtype::U8 ? kUnsigned : 1;
+  if (factors != Factors::Bytes || key.op == "ConvInteger" || product.is_depthwise()) return 1;
+  constexpr std::size_t kScaled = 3;
+  const TensorEntry* weights =
+      key.operand(key.op == "QLinearConv" ? kScaled : ops::second_factor(key));
+  if (weights == nullptr || weights->dtype != Dtype::U8) return 1;
+  return product.batch * product.out_h * product.out_w > 1 ? kUnsigned : kOneRow;
 }
 
 std::optional<Description> describe_as_said(const Key& key, const Catalogue& catalogue,
@@ -179,10 +183,10 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
   if (description->contraction) {
     description->factors = factors_of(key);
     description->windows = ops::windows_of(key, *description->contraction, description->factors);
+    description->slower = slower_factors(key, description->factors, *description->contraction);
   }
   if (description->contraction && description->work.flops)
-    *description->work.flops *=
-        description->contraction->share_inside * slower_factors(key, description->factors);
+    *description->work.flops *= description->contraction->share_inside;
   if (description->contraction) ops::share_among_threads(key, threads, *description);
   description->activation_cost = activation_cost_of(key);
   return description;
@@ -211,7 +215,7 @@ std::optional<Description> describe(const Key& key, const Catalogue& catalogue,
   // Where tables of another system say less of a kernel, it stands where their rows stand.
   const KeyDomain* domain = catalogue.domain(key.domain);
   const auto form = domain == nullptr ? std::nullopt : domain->table_form(key);
-  return describe_as_said(form ? *form : key, catalogue, threads);
+  return describe_as_said(form ? *form : key, catalogue, std::max<std::int64_t>(threads, 1));
 }
 
 }  // namespace oplat::ir

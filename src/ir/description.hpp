@@ -79,7 +79,10 @@ struct Description {
   double stored_bytes = 0;
   std::optional<Contraction> contraction;
   Factors factors = Factors::Wide;  ///< of the contraction
-  Windows windows;                  ///< likewise
+  /// How many times as long its operations take as those of others of these factors: processors of
+  /// x86-64 multiply bytes by signed ones at once, by unsigned weights in more steps.
+  double slower = 1;
+  Windows windows;  ///< likewise
   /// Bytes between neighbours where an operand is walked across its rows; 0 where all are walked in
   /// order.
   double stride_bytes = 0;
@@ -106,11 +109,11 @@ std::string_view family_of(std::string_view slice);
 /// (KeyDomain::table_form). std::nullopt for a key with an unknown size or a number that is not
 /// finite.
 ///
-/// `threads` are the runtime's, 1 or more: some loops are taken by few threads alone, and some work
+/// `threads` are the runtime's, 1 if less: some loops are taken by few threads alone, and some work
 /// is that of one thread however many there are, or goes into as many pieces as they cannot share
 /// evenly; what is counted of such work is what lasts as long, evenly shared (docs/adr/0104).
 std::optional<Description> describe(const Key& key, const Catalogue& catalogue,
-                                    std::int64_t threads = 1);
+                                    std::int64_t threads);
 
 /// What the numbers of a convolution are. Channels in: as a share of those out, since networks
 /// widen in steps; as they are where an image (at most 4 channels) comes in, which is a slice of

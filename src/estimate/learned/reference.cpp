@@ -70,7 +70,7 @@ Parts parts_of(const ir::Description& description, ir::Factors factors, double n
   const ir::Work& work = description.work;
   Parts parts{};
   parts[kLaunch] = 1;
-  const double flops = work.flops.value_or(0);
+  const double flops = description.slower * work.flops.value_or(0);
   const ReferencePart rate = rate_of(factors, is_depthwise(description));
   parts[rate] = flops;
   parts[kBytesIn] = work.bytes_in;

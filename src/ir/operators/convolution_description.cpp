@@ -254,6 +254,19 @@ bool is_plain(const Key& key, const Contraction& product) {
          all_are(integers(key, "pads"), 0);
 }
 
+bool is_direct(const Key& key, const Contraction& product) {
+  if (is_plain(key, product)) return true;
+  const auto height = dim(key.operand(0), -2);
+  const auto width = dim(key.operand(0), -1);
+  const bool in_place = all_are(integers(key, "strides"), 1) && all_are(integers(key, "pads"), 0) &&
+                        all_are(integers(key, "dilations"), 1);
+  constexpr std::size_t kImage = 4;
+  if (!in_place || product.in_c != 1 || !height || !width || rank(key.operand(0)) != kImage)
+    return false;
+  return product.kernel_w == static_cast<double>(*width) ||
+         (product.kernel_w == 1 && product.kernel_h == static_cast<double>(*height));
+}
+
 namespace {
 
 /// Blocks of filters that a kernel takes at once, and channels of a pointwise convolution.
@@ -307,7 +320,7 @@ Windows windows_of(const Key& key, const Contraction& product, Factors factors) 
     windows.folded = product.groups * results * product.out_c;
     return windows;
   }
-  const bool plain = is_plain(key, product);
+  const bool plain = factors == Factors::Wide ? is_direct(key, product) : is_plain(key, product);
   if (!requantises || factors == Factors::Wide)
     windows.unfolded = plain ? 0 : product.groups * results * product.in_c * places;
   else if (by_list)
@@ -326,7 +339,7 @@ void share_among_threads(const Key& key, std::int64_t threads, Description& desc
   if (threads < 2 || !is_onnx || !convolves || description.factors != Factors::Wide) return;
   const Contraction& product = *description.contraction;
   const auto among = static_cast<double>(threads);
-  if (!is_plain(key, product) && product.out_c > product.out_h * product.out_w) {
+  if (!is_direct(key, product) && product.out_c > product.out_h * product.out_w) {
     description.windows.unfolded *= among;
     return;
   }

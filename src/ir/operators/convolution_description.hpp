@@ -51,6 +51,9 @@ std::optional<Contraction> contraction_of_spread(const Key& key);
 /// Whether a convolution multiplies the image as it lies: its windows are single places, and none
 /// is passed over or outside.
 bool is_plain(const Key& key, const Contraction& product);
+/// Whether MlasConv does: also where one channel meets a window as wide as its image, or as high
+/// and of one column, none of them moved by more than a place.
+bool is_direct(const Key& key, const Contraction& product);
 
 /// Of a convolution or product of ONNX Runtime; nothing of other systems' operators.
 Windows windows_of(const Key& key, const Contraction& product, Factors factors);

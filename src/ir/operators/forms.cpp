@@ -67,6 +67,11 @@ constexpr double kStepsOfOne = 11;
 constexpr double kStepsOfFound = 0.75;
 /// And of a sum of integers of 64 bits: 2.7 to 3.3 ns there.
 constexpr double kStepsOfLongSum = 3;
+/// Of an element of a reduction that never has a fast loop, but where all axes are reduced; of
+/// exponentials always: 3.4 to 4.5 ns, of float64 6.3.
+constexpr double kStepsByItself = 0.8;
+constexpr double kStepsOfExponentials = 3.9;
+constexpr double kStepsOfDoubleExponentials = 6.3;
 
 /// Of a recurrent layer, which reads the weights of its hidden state anew for each element of a
 /// sequence, however many sequences there are: 110 to 120 bytes a ns.
@@ -137,6 +142,19 @@ double last_run(const std::vector<std::uint32_t>& present, const DimSizes& sizes
     run *= sizes[d];
   }
   return run;
+}
+
+/// ir::Work::steps of an element of a reduction without fast loops.
+double steps_by_itself(const Key& key, const std::vector<bool>& reduced) {
+  constexpr std::string_view kByItself[] = {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceProd",
+                                            "ReduceSumSquare"};
+  if (!key.domain.empty()) return 0;
+  const auto count = std::count(reduced.begin(), reduced.end(), true);
+  if (count == 0) return 0;
+  if (key.op == "ReduceLogSumExp")
+    return key.operand(0)->dtype == Dtype::F64 ? kStepsOfDoubleExponentials : kStepsOfExponentials;
+  const bool is_one = std::binary_search(std::begin(kByItself), std::end(kByItself), key.op);
+  return is_one && count < std::ssize(reduced) ? kStepsByItself : 0;
 }
 
 /// Of axes one after another that are all kept or all reduced.
@@ -212,11 +230,13 @@ std::optional<Description> describe_elementwise(const Key& key) {
   if (!result || key.operands.size() > kMaxOperands) return std::nullopt;
   std::vector<std::uint32_t> present(result->size(), 0);
   std::size_t fewest_axes = result->size();
+  double passes = 0;  // of operands that have fewer axes than the result
   for (std::size_t i = 0; i < key.operands.size(); ++i) {
     if (std::holds_alternative<AbsentEntry>(key.operands[i])) continue;
     const auto sizes = sizes_of(key.operand(i));
     if (!sizes || sizes->size() > result->size()) return std::nullopt;
     fewest_axes = std::min(fewest_axes, sizes->size());
+    if (sizes->size() < result->size()) ++passes;
     const std::size_t lead = result->size() - sizes->size();
     for (std::size_t d = 0; d < sizes->size(); ++d) {
       if ((*sizes)[d] == 1) continue;
@@ -234,7 +254,7 @@ std::optional<Description> describe_elementwise(const Key& key) {
                           std::binary_search(std::begin(kBroadcast), std::end(kBroadcast), key.op);
   if (broadcasts && all > 1 && are_single(*result, fewest_axes)) {
     form.word("each");
-    between = kStepsOfOne * all;
+    between = kStepsOfOne * all * passes;
   }
   form.steps(steps_of_function(key) * all + (key.domain.empty() ? between : 0));
   return form.done();
@@ -266,6 +286,7 @@ std::optional<Description> describe_reduction(const Key& key, std::int64_t threa
   // Two reduced loops around one that is kept have a way of their own where others have.
   const bool around_one = pattern == "RKR" && fast;
   Form form(key, {"axes", "axis", "keepdims", "noop_with_empty_axes"});
+  form.steps(steps_by_itself(key, reduced) * all);
   // Where none are named, all elements are one call.
   if (axes->empty() && !none) form.word("of all");
   // One reduced loop, as nearly all have: what is kept before and behind it may be left out.
@@ -274,7 +295,7 @@ std::optional<Description> describe_reduction(const Key& key, std::int64_t threa
     const double behind = pattern.back() == 'K' ? runs.back().length : 1;
     if (pattern == "KRK" && has_loops_by_rank(key) && !fast)
       form.word("one").steps(steps_across(key, behind, runs[1].length) * all /
-                             static_cast<double>(threads));
+                             std::min(static_cast<double>(threads), runs[0].length * behind));
     const double along = runs[is_kept_before ? 1 : 0].length;
     return form.word(pattern)
         .types(1)
@@ -293,6 +314,7 @@ std::optional<Description> describe_reduction(const Key& key, std::int64_t threa
     const bool sums = key.op == "ReduceSum" || key.op == "ReduceMean";
     const bool longs = type == Dtype::I64 || type == Dtype::U64;
     form.steps((sums && longs ? kStepsOfLongSum : kStepsOfFound) * all);
+    if (pattern == "RKR" && has_loops_by_rank(key)) form.word("one");
   }
   return form.done();
 }

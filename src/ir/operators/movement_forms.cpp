@@ -155,19 +155,20 @@ double steps_of_resize(const Resized& resized, double shrunk) {
          resized.out;
 }
 
-/// ir::Work::steps of a number of 8 bytes, of which neighbours are written so many bytes apart, in
-/// `lines` lines: those that share a set, or a place in their pages, wait for each other. ONNX
-/// Runtime 1.31.1, one core of a Zen 4, 2026-11-30: 256x256 2.7 ns, 128x128 1.6, 512x64 3.0,
-/// 512x700 5.6, but 250x250 and 700x512 0.5 and 0.6. Smaller numbers are moved in blocks.
-double steps_of_far_writes(double bytes_apart, double lines) {
+/// ir::Work::steps of a number of 8 bytes, of which neighbours are written, or read, so many bytes
+/// apart in `lines` lines: those that share a set, or a place in their pages, wait for each other.
+/// ONNX Runtime 1.31.1, one core of a Zen 4, 2026-11-30: written 256x256 2.7 ns, 128x128 1.6,
+/// 512x64 3.0, 512x700 5.6, but 250x250 and 700x512 0.5 and 0.6; read images of 64x64 2.8, of
+/// 16x16 2.3, of 8x16 1.4, of 25x25 and 56x56 0.4. Smaller numbers are moved in blocks.
+double steps_of_far_numbers(double bytes_apart, double lines, bool written) {
   constexpr double kPage = 4096;
   constexpr double kFew = 8;
   constexpr double kMany = 80;
   if (lines <= kFew) return 0;
-  if (std::fmod(bytes_apart, kPage) == 0) return lines > kMany ? 5.6 : 3;
-  if (std::fmod(bytes_apart, kPage / 2) == 0) return 2.6;
-  if (std::fmod(bytes_apart, kPage / 4) == 0) return 1.6;
-  return std::fmod(bytes_apart, kPage / 8) == 0 ? 1.3 : 0;
+  if (std::fmod(bytes_apart, kPage) == 0) return written && lines > kMany ? 5.6 : 2.9;
+  if (std::fmod(bytes_apart, kPage / 2) == 0) return 2.5;
+  if (std::fmod(bytes_apart, kPage / 4) == 0) return 1.5;
+  return written && std::fmod(bytes_apart, kPage / 8) == 0 ? 1.3 : 0;
 }
 
 /// Blocks of so many bytes are moved by a load and a store, others by a call.
@@ -189,8 +190,10 @@ std::optional<Description> describe_transpose(const Key& key) {
     case Permuted::Way::Copied:
       return form.loop("copied", bytes).done();
     case Permuted::Way::AxisMoved: {
+      const double apart = (moved->outwards ? moved->first : moved->second) * bytes;
+      const double lines = moved->outwards ? moved->second : moved->first;
       const double each = bytes == sizeof(double)
-                              ? steps_of_far_writes(moved->first * bytes, moved->second)
+                              ? steps_of_far_numbers(apart, lines, moved->outwards)
                           : is_number(bytes) ? 0
                                              : kStepsOfBlock;
       return form.word(is_number(bytes) ? fmt::format("axis of {:g}", bytes) : "axis of blocks")

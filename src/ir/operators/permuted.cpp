@@ -12,6 +12,7 @@ namespace {
 struct Run {
   std::size_t first;  ///< axis of the operand
   double length;
+  std::size_t axes = 1;
 };
 
 bool in_order(const std::vector<Run>& runs) {
@@ -42,6 +43,7 @@ std::optional<Permuted> permuted(const DimSizes& sizes, const std::vector<std::i
     const auto place = static_cast<std::size_t>(axis);
     if (!runs.empty() && place == last + 1) {
       runs.back().length *= sizes[place];
+      ++runs.back().axes;
     } else {
       runs.push_back({place, sizes[place]});
     }
@@ -73,6 +75,7 @@ std::optional<Permuted> permuted(const DimSizes& sizes, const std::vector<std::i
     for (std::size_t i = 0; i < begin; ++i) out.before *= runs[i].length;
     out.first = operand[begin].length;
     out.second = operand[begin + 1].length;
+    out.outwards = operand[begin + 1].axes == 1;
     return out;
   }
   out.way = Permuted::Way::EachBlock;

@@ -34,6 +34,10 @@ struct Permuted {
   double before = 1;
   double first = 1;
   double second = 1;
+  /// Whether it is one axis that passes over others towards the front: ONNX Runtime reads in order
+  /// then and writes apart, else it reads apart and writes in order
+  /// (core/providers/cpu/tensor/transpose_helper.cc).
+  bool outwards = true;
   /// Elements of a block: what stays together at the end; all of a tensor that is copied.
   double behind = 1;
   /// EachBlock: how many blocks there are, and in how many axes.

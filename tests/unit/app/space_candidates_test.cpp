@@ -27,7 +27,7 @@ table::Device some_device() {
 }
 
 TEST(SpaceCandidates, OwnComeFirstAndOthersKnowWhatTheyAreDrawnFrom) {
-  const Candidates made = make_candidates(space_of_two_networks(), some_device(), 1);
+  const Candidates made = make_candidates(space_of_two_networks(), some_device(), 1, 1);
   ASSERT_EQ(made.own, 4U);
   ASSERT_GT(made.keys.size(), made.own);
   EXPECT_EQ(made.drawn_from.size(), made.keys.size() - made.own);
@@ -51,7 +51,7 @@ double weight_with_drawn(const Candidates& candidates, const std::vector<double>
 }
 
 TEST(SpaceCandidates, WeightsAreSharesOfTheTime) {
-  const Candidates made = make_candidates(space_of_two_networks(), some_device(), 1);
+  const Candidates made = make_candidates(space_of_two_networks(), some_device(), 1, 1);
   // The first network: 2 * 1 + 3, the second 3 + 9. All are of one slice, which keeps proportions.
   const std::vector<double> weights = weights_of(made, std::vector<double>{1, 3, 9, 5});
   const double first = 0.5 * 2 / 5;

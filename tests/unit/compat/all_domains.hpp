@@ -16,7 +16,7 @@ namespace oplat::ir {
 inline Work work(const Key& key) { return work(key, compat::catalogue()); }
 inline Work moved_work(const Key& key) { return moved_work(key, compat::catalogue()); }
 inline std::optional<Description> describe(const Key& key) {
-  return describe(key, compat::catalogue());
+  return describe(key, compat::catalogue(), 1);
 }
 
 }  // namespace oplat::ir

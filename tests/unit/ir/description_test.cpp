@@ -550,6 +550,8 @@ TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
            {"Transpose/13{perm=[1,0]}(f64[512,700])->(f64[700,512])", 2010e3},
            {"Transpose/13{perm=[2,0,1]}(i64[64,64,100])->(i64[100,64,64])", 2477e3},
            {"Transpose/13{perm=[1,0]}(f64[256,256])->(f64[256,256])", 175e3},
+           {"Transpose/13{perm=[0,2,3,1]}(f64[1,100,64,64])->(f64[1,64,64,100])", 1135e3},
+           {"Transpose/13{perm=[0,2,3,1]}(i64[1,256,16,16])->(i64[1,16,16,256])", 147e3},
            {"ai.onnx.ml:Normalizer/1{norm=L1}(f32[50,2000])->(f32[50,2000])", 106e3},
            {"Unique/11{axis=0,sorted=0}(i64[2000,3])->(i64[2000,3],i64[2000],i64[2000],i64[2000])",
             614e3},
@@ -647,6 +649,7 @@ TEST(Description, WhatTakesOneAfterTheOtherSaysHowMany) {
         "Sign/13{}(i8[1,64,1500])->(i8[1,64,1500])",
         "ReduceL2/18{keepdims=0,noop_with_empty_axes=0}(f32[64,64,32])->(f32[])",
         "Transpose/13{perm=[1,0]}(f64[700,512])->(f64[512,700])",
+        "Transpose/13{perm=[0,2,3,1]}(i64[1,64,25,25])->(i64[1,25,25,64])",
         "Transpose/13{perm=[1,0]}(f32[512,700])->(f32[700,512])",
         "Cast/19{saturate=1,to=10}(f32[64])->(f16[64])",
         "QuantizeLinear/"
@@ -1332,8 +1335,6 @@ TEST(Description, LoopsOfReductionsGoByThreads) {
     EXPECT_EQ(described->work.steps > 0, !fast) << r << "x" << k << ", " << threads;
     if (!fast) EXPECT_EQ(described->work.steps, alone->work.steps);
   }
-  EXPECT_EQ(rows("ReduceL1/18", 256, 512, 2)->slice, rows("ReduceL1/18", 256, 512, 1)->slice)
-      << "it has no such loops";
   EXPECT_DOUBLE_EQ(2 * by_itself(64, 512, 2)->work.steps, by_itself(64, 512, 1)->work.steps)
       << "results are shared";
 }
@@ -1398,6 +1399,15 @@ TEST(Description, ConvolutionsCountWhatThreadsCannotShare) {
   EXPECT_EQ(of("Conv/11", "1,12,9,9", "12,4,3,3", 3, 5).flops /
                 of("Conv/11", "1,12,9,9", "12,4,3,3", 3, 1).flops,
             5.0 / 3);
+  const auto text_of_rows = [](std::int64_t threads) {
+    return among_threads(
+               "Conv/11{dilations=[1,1],group=1,kernel_shape=[5,128],pads=[0,0,0,0],"
+               "strides=[1,1]}(f32[1,1,64,128],f32c[100,1,5,128])->(f32[1,100,60,1])",
+               threads)
+        ->windows.unfolded;
+  };
+  EXPECT_EQ(text_of_rows(1), 0) << "windows as wide as their image lie in order";
+  EXPECT_EQ(text_of_rows(2), 0);
   const Of plain = of("Conv/11", "1,12,7,7", "300,4,1,1", 3, 2, "1,1");
   EXPECT_EQ(plain.flops / of("Conv/11", "1,12,7,7", "300,4,1,1", 3, 1, "1,1").flops, 4.0 / 3)
       << "nothing is copied: groups are shared, whatever their filters";
@@ -1405,26 +1415,80 @@ TEST(Description, ConvolutionsCountWhatThreadsCannotShare) {
             of("com.microsoft.nchwc:Conv/1@block=16", "1,48,9,9", "48,16,3,3", 3, 1).flops);
 }
 
+// A norm of one row is not a reduction of all axes, which has a vector loop.
+TEST(Description, ReductionsOfAllAxesHaveNoSteps) {
+  const auto steps = [](std::string_view text) { return described(text)->work.steps; };
+  const auto norm = [&](std::string_view op, std::string_view of, std::string_view axes) {
+    return steps(fmt::format(
+        "{}/18{{keepdims=1,noop_with_empty_axes=0}}(f32[{}],i64c[]={})->(f32[1])", op, of, axes));
+  };
+  for (const char* op : {"ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceProd"}) {
+    EXPECT_DOUBLE_EQ(norm(op, "1,1000", "1"), 800) << op;
+    EXPECT_EQ(norm(op, "1000", "0"), 0) << op;
+  }
+  EXPECT_EQ(steps("ReduceL2/18{keepdims=1,noop_with_empty_axes=0}(f32[4,6])->(f32[1,1])"), 0);
+  EXPECT_EQ(steps("ReduceL2/18{keepdims=1,noop_with_empty_axes=1}(f32[4,6])->(f32[4,6])"), 0)
+      << "nothing is reduced";
+  EXPECT_DOUBLE_EQ(norm("ReduceLogSumExp", "1000", "0"), 3900);
+}
+
+TEST(Description, SumsOfIntegersHaveSteps) {
+  const auto steps = [](std::string_view op, std::string_view type) {
+    return described(fmt::format("{}{{keepdims=0,noop_with_empty_axes=0}}({}[100,50],i64c[]=1)->"
+                                 "({}[100])",
+                                 op, type, type))
+        ->work.steps;
+  };
+  EXPECT_DOUBLE_EQ(steps("ReduceSum/13", "i64"), 6000);
+  EXPECT_DOUBLE_EQ(steps("ReduceMean/18", "i32"), 2000);
+  EXPECT_EQ(steps("ReduceSum/13", "f32"), 0);
+  EXPECT_EQ(steps("ReduceMax/18", "i64"), 0);
+}
+
+// Each operand that has fewer axes than the result is another pass.
+TEST(Description, EachScalarIsAPassOfSingleElements) {
+  EXPECT_EQ(described("Sum/13{}(f32[400,1],f32[1],f32[1],f32[1])->(f32[400,1])")->work.steps,
+            3 * 400 * 11);
+  EXPECT_EQ(described("Where/16{}(bool[400,1],f32[],f32[])->(f32[400,1])")->work.steps,
+            2 * 400 * 11);
+}
+
 // Processors multiply bytes by signed bytes at once, by unsigned ones in more steps.
 TEST(Description, UnsignedWeightsAreMultipliedMoreSlowly) {
-  const auto flops = [](std::string_view text) { return *described(text)->work.flops; };
-  const auto product = [&](std::string_view weights) {
-    return flops(
-        fmt::format("MatMulInteger/10{{}}(u8[128,512],{}c[512,1000],u8c[],{}c[])->"
-                    "(i32[128,1000])",
-                    weights, weights));
+  const auto slower = [](std::string_view text) { return described(text)->slower; };
+  const auto product = [&](int rows, std::string_view weights) {
+    return slower(
+        fmt::format("MatMulInteger/10{{}}(u8[{},512],{}c[512,1000],u8c[],{}c[])->"
+                    "(i32[{},1000])",
+                    rows, weights, weights, rows));
   };
-  EXPECT_DOUBLE_EQ(product("u8") / product("i8"), 2.4);
+  EXPECT_EQ(product(128, "u8"), 2.4);
+  EXPECT_EQ(product(128, "i8"), 1);
+  EXPECT_EQ(product(1, "u8"), 1.3);
   const auto scaled = [&](std::string_view weights) {
-    return flops(
+    return slower(
         fmt::format("QLinearMatMul/10{{}}(u8[128,512],f32c[],u8c[],{0}c[512,1000],f32c[],"
                     "{0}c[],f32c[],u8c[])->(u8[128,1000])",
                     weights));
   };
-  EXPECT_DOUBLE_EQ(scaled("u8") / scaled("i8"), 2.4);
-  EXPECT_EQ(flops("com.microsoft:MatMulNBits/1{K=1024,N=1024,bits=4,block_size=32}"
-                  "(f32[1,1,1024],u8c[1024,32,16],f32c[32768])->(f32[1,1,1024])"),
-            2.0 * 1024 * 1024)
+  EXPECT_EQ(scaled("u8"), 2.4);
+  EXPECT_EQ(scaled("i8"), 1);
+  const auto convolution = [&](std::string_view weights, std::string_view shape, int group) {
+    return slower(fmt::format(
+        "QLinearConv/10{{dilations=[1,1],group={2},kernel_shape=[3,3],pads=[1,1,1,1],"
+        "strides=[1,1]}}(u8[1,32,28,28],f32c[],u8c[],{0}c[{1}],f32c[],{0}c[],f32c[],u8c[])->"
+        "(u8[1,32,28,28])",
+        weights, shape, group));
+  };
+  EXPECT_EQ(convolution("u8", "32,32,3,3", 1), 2.4);
+  EXPECT_EQ(convolution("i8", "32,32,3,3", 1), 1);
+  EXPECT_EQ(convolution("u8", "32,1,3,3", 32), 1) << "of a channel by itself";
+  EXPECT_EQ(slower("ConvInteger/10{dilations=[1,1],group=1,kernel_shape=[3,3],pads=[1,1,1,1],"
+                   "strides=[1,1]}(u8[1,32,28,28],u8c[32,32,3,3],u8c[],u8c[])->(i32[1,32,28,28])"),
+            1);
+  EXPECT_EQ(slower("com.microsoft:MatMulNBits/1{K=1024,N=1024,bits=4,block_size=32}"
+                   "(f32[1,1,1024],u8c[1024,32,16],f32c[32768])->(f32[1,1,1024])"),
+            1)
       << "weights of a few bits are floats before they are multiplied";
 }
 
