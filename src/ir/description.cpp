@@ -192,6 +192,24 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
   return description;
 }
 
+/// The key with constant weights, if it is of a recurrent layer whose weights another kernel makes:
+/// they are multiplied alike, but packed in each call, and no table has rows of such. Else
+/// std::nullopt.
+std::optional<Key> with_constant_weights(const Key& key) {
+  constexpr std::size_t kWeights[] = {1, 2};
+  if (!key.domain.empty() || (key.op != "LSTM" && key.op != "GRU" && key.op != "RNN"))
+    return std::nullopt;
+  std::optional<Key> constant;
+  for (const std::size_t i : kWeights) {
+    if (i >= key.operands.size()) break;
+    const auto* weights = std::get_if<TensorEntry>(&key.operands[i]);
+    if (weights == nullptr || weights->constant) continue;
+    if (!constant) constant = key;
+    std::get<TensorEntry>(constant->operands[i]).constant = true;
+  }
+  return constant;
+}
+
 }  // namespace
 
 std::string_view family_of(std::string_view slice) {
@@ -215,7 +233,11 @@ std::optional<Description> describe(const Key& key, const Catalogue& catalogue,
   // Where tables of another system say less of a kernel, it stands where their rows stand.
   const KeyDomain* domain = catalogue.domain(key.domain);
   const auto form = domain == nullptr ? std::nullopt : domain->table_form(key);
-  return describe_as_said(form ? *form : key, catalogue, std::max<std::int64_t>(threads, 1));
+  const auto constant = form ? std::nullopt : with_constant_weights(key);
+  return describe_as_said(form       ? *form
+                          : constant ? *constant
+                                     : key,
+                          catalogue, std::max<std::int64_t>(threads, 1));
 }
 
 }  // namespace oplat::ir

@@ -1415,6 +1415,21 @@ TEST(Description, ConvolutionsCountWhatThreadsCannotShare) {
             of("com.microsoft.nchwc:Conv/1@block=16", "1,48,9,9", "48,16,3,3", 3, 1).flops);
 }
 
+// Weights that another kernel makes are multiplied as constant ones are.
+TEST(Description, RecurrentLayersWithWeightsOfOthersAreLikeThoseWithTheirOwn) {
+  const auto of = [](std::string_view constant) {
+    return described(
+        fmt::format("GRU/14{{activations=[Sigmoid,Tanh],direction=forward,hidden_size=64,layout=0,"
+                    "linear_before_reset=0}}(f32[20,4,512],f32{0}[1,192,512],f32{0}[1,192,64])->("
+                    "f32[20,1,4,64])",
+                    constant));
+  };
+  EXPECT_EQ(of("")->slice, of("c")->slice);
+  EXPECT_EQ(of("")->numbers, of("c")->numbers);
+  EXPECT_EQ(of("")->work.bytes_weights, of("c")->work.bytes_weights);
+  EXPECT_EQ(of("")->stored_weight_bytes, of("c")->stored_weight_bytes);
+}
+
 // A norm of one row is not a reduction of all axes, which has a vector loop.
 TEST(Description, ReductionsOfAllAxesHaveNoSteps) {
   const auto steps = [](std::string_view text) { return described(text)->work.steps; };
