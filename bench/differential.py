@@ -8,7 +8,8 @@ Their kernels and their own times go into one table, a few graphs at a time, ker
 share once. A prediction that lies outside its interval and is off by more than 15 %, without a
 warning, is a silent wrong number: the command ends with exit code 1. Graphs, table and results are
 kept in FOLDER: run it again to go on. 200 graphs take at most 20 minutes on a quiet machine, which
-should have nothing else to do.
+should have nothing else to do. --again asks for the predictions of graphs that were measured before
+once more, from the table as it is now: after a change to the program, say.
 
 With --without-rows TABLE each graph is predicted from that table, too, such as a profile of
 general-cpu of the same machine, which should hold no row of the graphs: then estimates are tried as
@@ -34,6 +35,7 @@ from lib.verdicts import Outcome  # noqa: E402
 
 AT_A_TIME = 10
 WORST = 10
+HEAD = ["graph", ">predicted", "interval", ">measured", ">error", "verdict", "operators"]
 CALL_SECONDS = 600
 # Of a minute of the command: planning, starting processes and predicting take the rest.
 MEASURING_SHARE = 0.8
@@ -95,8 +97,8 @@ def badness(outcome):
     return outcome.beyond * 1000 + abs(outcome.error) if outcome.beyond > 1 else abs(outcome.error)
 
 
-def without_rows(oplat, outcomes, folder, table):
-    """The measured graphs, predicted from a table that was not made from them."""
+def asked_again(oplat, outcomes, folder, table):
+    """The measured graphs, predicted from a table."""
     asked = []
     for outcome in outcomes:
         if outcome.measured_ns is None:
@@ -121,8 +123,7 @@ def section_without_rows(asked, folder, oplat, table):
              f"{text.percent(sum(errors) / len(errors))}; within 15 %: {share([error <= verdicts.TOLERANCE for error in errors])}. Further outside than a factor of 1.5: "
              f"{sum(outcome.beyond > 1.5 for outcome in said)}.", ""]
     outside = sorted((outcome for outcome in said if outcome.beyond > 1), key=badness, reverse=True)[:WORST]
-    head = ["graph", ">predicted", "interval", ">measured", ">error", "verdict", "operators"]
-    return lines + (text.table(head, [line_of(outcome, folder) for outcome in outside]) if outside else [])
+    return lines + (text.table(HEAD, [line_of(outcome, folder) for outcome in outside]) if outside else [])
 
 
 def page(outcomes, folder, options, facts, oplat, table):
@@ -132,9 +133,9 @@ def page(outcomes, folder, options, facts, oplat, table):
     times = sorted(outcome.measured_ns for outcome in outcomes if outcome.measured_ns)
     median = errors[len(errors) // 2] if errors else None
     within = sum(error <= verdicts.TOLERANCE for error in errors) / len(errors) if errors else None
-    head = ["graph", ">predicted", "interval", ">measured", ">error", "verdict", "operators"]
+    flags = " --again" * options.again + " --without-rows TABLE" * bool(options.without_rows)
     lines = ["# Random graphs, predicted and measured", "",
-             f"Written by `bench/differential.py --seed {options.seed} --count {options.count}` on {text.today()}, commit {text.commit()}: "
+             f"Written by `bench/differential.py --seed {options.seed} --count {options.count}{flags}` on {text.today()}, commit {text.commit()}: "
              f"{text.machine(device)}. {oplat.version()}. 1 thread.", "",
              f"{len(outcomes)} random graphs: branches, shared weights, views at the edges, integers that decide sizes, control flow, replaceable weights, "
              "unused results, several types. Each is predicted from kernels that were measured by themselves, and measured."
@@ -143,7 +144,7 @@ def page(outcomes, folder, options, facts, oplat, table):
              *text.table(["verdict", ">graphs"], [[name, str(counts[name])] for name in verdicts.ALL]), "",
              f"Median error {text.percent(median)}; within 15 %: {text.percent(within)}. " + verdicts.EXPLANATION, "",
              f"## The worst {WORST}", "", "Those outside their interval come first.", "",
-             *text.table(head, [line_of(outcome, folder) for outcome in sorted(outcomes, key=badness, reverse=True)[:WORST]])]
+             *text.table(HEAD, [line_of(outcome, folder) for outcome in sorted(outcomes, key=badness, reverse=True)[:WORST]])]
     refused = [outcome for outcome in outcomes if outcome.verdict == verdicts.REFUSED]
     if refused:
         lines += ["", "## Refused", "", *[f"- `{outcome.name}`, exit {outcome.exit}: \"{verdicts.short(outcome.message)}\"" for outcome in refused]]
@@ -177,10 +178,13 @@ def run(options):
     say(f"{(time.monotonic() - start) / 60:.1f} minutes")
     facts.setdefault("load_after", text.load())
     outcomes = [Outcome(**lines.of[path.name]) for path in paths]
+    if options.again:
+        again = {outcome.name: outcome for outcome in asked_again(oplat, outcomes, folder, table)}
+        outcomes = [again.get(outcome.name, outcome) for outcome in outcomes]
     written = page(outcomes, folder, options, facts, oplat, table)
     if options.without_rows:
         other = Path(options.without_rows).resolve()
-        written += "\n".join(section_without_rows(without_rows(oplat, outcomes, folder, other), folder, oplat, other)) + "\n"
+        written += "\n".join(section_without_rows(asked_again(oplat, outcomes, folder, other), folder, oplat, other)) + "\n"
     write_atomically(options.out, written)
     print(f"wrote {options.out}")
     bad = [outcome for outcome in outcomes if outcome.verdict not in verdicts.GOOD]
@@ -198,6 +202,7 @@ def main():
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     parser.add_argument("--folder", default=str(ROOT / "build/differential"), help="where graphs, table and results are kept (default: build/differential)")
     parser.add_argument("--out", default=str(RESULTS / "differential.md"), help="page to write (default: differential.md in docs/results)")
+    parser.add_argument("--again", action="store_true", help="predict the graphs that were measured before once more")
     parser.add_argument("--without-rows", metavar="TABLE", help="predict each graph from this table, too, which was not made from them")
     parser.add_argument("--fresh", action="store_true", help="discard earlier graphs and results")
     options = parser.parse_args()

@@ -184,10 +184,9 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
     description->factors = factors_of(key);
     description->windows = ops::windows_of(key, *description->contraction, description->factors);
     description->slower = slower_factors(key, description->factors, *description->contraction);
+    if (description->work.flops) *description->work.flops *= description->contraction->share_inside;
+    ops::share_among_threads(key, threads, *description);
   }
-  if (description->contraction && description->work.flops)
-    *description->work.flops *= description->contraction->share_inside;
-  if (description->contraction) ops::share_among_threads(key, threads, *description);
   description->activation_cost = activation_cost_of(key);
   return description;
 }

@@ -258,8 +258,8 @@ bool is_direct(const Key& key, const Contraction& product) {
   if (is_plain(key, product)) return true;
   const auto height = dim(key.operand(0), -2);
   const auto width = dim(key.operand(0), -1);
-  const bool in_place = all_are(integers(key, "strides"), 1) && all_are(integers(key, "pads"), 0) &&
-                        all_are(integers(key, "dilations"), 1);
+  const bool in_place =
+      all_are(integers(key, "strides"), 1) && all_are(integers(key, "pads"), 0) && !is_dilated(key);
   constexpr std::size_t kImage = 4;
   if (!in_place || product.in_c != 1 || !height || !width || rank(key.operand(0)) != kImage)
     return false;

@@ -276,17 +276,17 @@ std::optional<Description> describe_reduction(const Key& key, std::int64_t threa
     if (!place) return std::nullopt;
     reduced[*place] = true;
   }
+  const bool has_loops = has_loops_by_rank(key);
   AxisRuns runs;
   for (std::size_t i = 0; i < sizes->size(); ++i) {
-    if ((*sizes)[i] == 1 && !has_loops_by_rank(key)) continue;
+    if ((*sizes)[i] == 1 && !has_loops) continue;
     if (runs.empty() || runs.back().reduced != reduced[i]) runs.push_back({reduced[i], 1});
     runs.back().length *= (*sizes)[i];
   }
   const double all = product_of(*sizes, 0, sizes->size());
-  const bool fast = has_loops_by_rank(key) && has_fast_loop(pattern_of(runs), runs, threads);
+  const bool fast = has_loops && has_fast_loop(pattern_of(runs), runs, threads);
   // Each result by itself then, as behind a single image.
-  if (has_loops_by_rank(key) && !fast && pattern_of(runs) == "RK")
-    runs.insert(runs.begin(), AxisRun());
+  if (has_loops && !fast && pattern_of(runs) == "RK") runs.insert(runs.begin(), AxisRun());
   const std::string pattern = pattern_of(runs);
   // Two reduced loops around one that is kept have a way of their own where others have.
   const bool around_one = pattern == "RKR" && fast;
@@ -298,7 +298,7 @@ std::optional<Description> describe_reduction(const Key& key, std::int64_t threa
   if (pattern == "R" || pattern == "KR" || pattern == "RK" || pattern == "KRK") {
     const bool is_kept_before = pattern.front() == 'K';
     const double behind = pattern.back() == 'K' ? runs.back().length : 1;
-    if (pattern == "KRK" && has_loops_by_rank(key) && !fast)
+    if (pattern == "KRK" && has_loops && !fast)
       form.word("one").steps(steps_across(key, behind, runs[1].length) * all /
                              std::min(static_cast<double>(threads), runs[0].length * behind));
     const double along = runs[is_kept_before ? 1 : 0].length;
@@ -319,7 +319,7 @@ std::optional<Description> describe_reduction(const Key& key, std::int64_t threa
     const bool sums = key.op == "ReduceSum" || key.op == "ReduceMean";
     const bool longs = type == Dtype::I64 || type == Dtype::U64;
     form.steps((sums && longs ? kStepsOfLongSum : kStepsOfFound) * all);
-    if (pattern == "RKR" && has_loops_by_rank(key)) form.word("one");
+    if (pattern == "RKR" && has_loops) form.word("one");
   }
   return form.done();
 }
