@@ -11,7 +11,7 @@ kept in FOLDER: run it again to go on. 200 graphs take at most 20 minutes on a q
 should have nothing else to do. --again asks for the predictions of graphs that were measured before
 once more, from the table as it is now: after a change to the program, say.
 
-With --without-rows TABLE each graph is predicted from that table, too, such as a profile of
+--threads has results of its own in FOLDER for each number of threads. With --without-rows TABLE each graph is predicted from that table, too, such as a profile of
 general-cpu of the same machine, which should hold no row of the graphs: then estimates are tried as
 well as sums. Their intervals are of 90 %, and nothing there ends the command.
 """
@@ -55,21 +55,21 @@ def make_graphs(folder, seed, count):
     return paths
 
 
-def try_graphs(oplat, paths, table, seconds):
+def try_graphs(oplat, paths, table, threads, seconds):
     """Outcomes of a few graphs: profiled together, predicted one by one, measured."""
     models = [argument for path in paths for argument in ("--model", path)]
     for attempt in range(verdicts.TRIES):
         outcomes = [Outcome(path.name) for path in paths]
-        code, output, messages = verdicts.call(oplat, "profile", *models, "--table", table, "--runtime", RUNTIME, "--budget",
+        code, output, messages = verdicts.call(oplat, "profile", *models, "--table", table, "--runtime", RUNTIME, *threads, "--budget",
                                                f"{seconds * 2**attempt:.0f}s", "--json", "--quiet", most_seconds=CALL_SECONDS)
         if code != 0 and not output.startswith("{"):
             # One of them is to blame: each by itself shows which.
             if len(paths) > 1:
-                return [outcome for path in paths for outcome in try_graphs(oplat, [path], table, seconds / len(paths))]
+                return [outcome for path in paths for outcome in try_graphs(oplat, [path], table, threads, seconds / len(paths))]
             return [dataclasses.replace(outcomes[0], exit=code, message=verdicts.last_line(messages), load=text.load())]
         for outcome, path in zip(outcomes, paths):
-            verdicts.predict(oplat, outcome, path, table)
-        verdicts.measured(oplat, outcomes, paths, table)
+            verdicts.predict(oplat, outcome, path, table, threads)
+        verdicts.measured(oplat, outcomes, paths, table, threads)
         if all(outcome.verdict != verdicts.OPEN for outcome in outcomes):
             break
     for outcome in outcomes:
@@ -97,14 +97,14 @@ def badness(outcome):
     return outcome.beyond * 1000 + abs(outcome.error) if outcome.beyond > 1 else abs(outcome.error)
 
 
-def asked_again(oplat, outcomes, folder, table):
+def asked_again(oplat, outcomes, folder, table, threads):
     """The measured graphs, predicted from a table."""
     asked = []
     for outcome in outcomes:
         if outcome.measured_ns is None:
             continue
         other = dataclasses.replace(outcome, exit=0, message="", predicted_ns=None, interval_ns=None, warnings=[])
-        verdicts.predict(oplat, other, folder / outcome.name, table)
+        verdicts.predict(oplat, other, folder / outcome.name, table, threads)
         asked.append(other)
     return asked
 
@@ -133,10 +133,10 @@ def page(outcomes, folder, options, facts, oplat, table):
     times = sorted(outcome.measured_ns for outcome in outcomes if outcome.measured_ns)
     median = errors[len(errors) // 2] if errors else None
     within = sum(error <= verdicts.TOLERANCE for error in errors) / len(errors) if errors else None
-    flags = " --again" * options.again + " --without-rows TABLE" * bool(options.without_rows)
+    flags = f" --threads {options.threads}" * (options.threads > 1) + " --again" * options.again + " --without-rows TABLE" * bool(options.without_rows)
     lines = ["# Random graphs, predicted and measured", "",
              f"Written by `bench/differential.py --seed {options.seed} --count {options.count}{flags}` on {text.today()}, commit {text.commit()}: "
-             f"{text.machine(device)}. {oplat.version()}. 1 thread.", "",
+             f"{text.machine(device)}. {oplat.version()}. {text.counted(options.threads, 'thread')}.", "",
              f"{len(outcomes)} random graphs: branches, shared weights, views at the edges, integers that decide sizes, control flow, replaceable weights, "
              "unused results, several types. Each is predicted from kernels that were measured by themselves, and measured."
              + (f" They take {text.duration(times[0])} to {text.duration(times[-1])}." if times else ""), "",
@@ -160,9 +160,10 @@ def run(options):
     start = time.monotonic()
     paths = make_graphs(folder, options.seed, options.count)
     table = folder / "differential.oplat"
-    lines = Lines(folder / "results.jsonl")
+    threads = ("--threads", options.threads)
+    lines = Lines(folder / f"results-{options.threads}.jsonl")
     store = Store(folder / "run.json")
-    facts = store.section(f"seed {options.seed}")
+    facts = store.section(f"seed {options.seed}, {options.threads}")
     facts.setdefault("load_before", text.load())
     done = verdicts.finished(lines.of)
     todo = [path for path in paths if path.name not in done]
@@ -170,7 +171,7 @@ def run(options):
     seconds = 60 * options.minutes * MEASURING_SHARE / options.count
     for at in range(0, len(todo), AT_A_TIME):
         some = todo[at:at + AT_A_TIME]
-        for outcome in try_graphs(oplat, some, table, seconds * len(some)):
+        for outcome in try_graphs(oplat, some, table, threads, seconds * len(some)):
             lines.add(dataclasses.asdict(outcome))
             progress.step(f"{outcome.name}: {verdicts.verdict_text(outcome)} {text.signed_percent(outcome.error)}")
         facts["load_after"] = text.load()
@@ -179,12 +180,12 @@ def run(options):
     facts.setdefault("load_after", text.load())
     outcomes = [Outcome(**lines.of[path.name]) for path in paths]
     if options.again:
-        again = {outcome.name: outcome for outcome in asked_again(oplat, outcomes, folder, table)}
+        again = {outcome.name: outcome for outcome in asked_again(oplat, outcomes, folder, table, threads)}
         outcomes = [again.get(outcome.name, outcome) for outcome in outcomes]
     written = page(outcomes, folder, options, facts, oplat, table)
     if options.without_rows:
         other = Path(options.without_rows).resolve()
-        written += "\n".join(section_without_rows(asked_again(oplat, outcomes, folder, other), folder, oplat, other)) + "\n"
+        written += "\n".join(section_without_rows(asked_again(oplat, outcomes, folder, other, threads), folder, oplat, other)) + "\n"
     write_atomically(options.out, written)
     print(f"wrote {options.out}")
     bad = [outcome for outcome in outcomes if outcome.verdict not in verdicts.GOOD]
@@ -198,6 +199,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1, help="random seed of the graphs (default %(default)s)")
     parser.add_argument("--count", type=int, default=200, help="number of graphs (default %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of the runtime (default %(default)s)")
     parser.add_argument("--minutes", type=float, default=18, help="for all graphs, about (default %(default)s)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     parser.add_argument("--folder", default=str(ROOT / "build/differential"), help="where graphs, table and results are kept (default: build/differential)")
