@@ -11,9 +11,10 @@ kept in FOLDER: run it again to go on. 200 graphs take at most 20 minutes on a q
 should have nothing else to do. --again asks for the predictions of graphs that were measured before
 once more, from the table as it is now: after a change to the program, say.
 
---threads has results of its own in FOLDER for each number of threads. With --without-rows TABLE each graph is predicted from that table, too, such as a profile of
-general-cpu of the same machine, which should hold no row of the graphs: then estimates are tried as
-well as sums. Their intervals are of 90 %, and nothing there ends the command.
+Each number of --threads has results of its own in FOLDER. With --without-rows TABLE each graph is
+predicted from that table, too, such as a profile of general-cpu of the same machine, which should
+hold no row of the graphs: then estimates are tried as well as sums. Their intervals are of 90 %,
+and nothing there ends the command.
 """
 import argparse
 import dataclasses
