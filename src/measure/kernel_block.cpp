@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "base/stats.hpp"
 #include "base/units.hpp"
 #include "ir/catalogue.hpp"
 #include "ir/key.hpp"
@@ -138,14 +139,51 @@ struct Timed {
 };
 using TimedOutcome = std::variant<Timed, table::Failed>;
 
+/// None of `samples` may be empty, as checked_block() sees to.
+Timed timed_of(BlockSamples samples) {
+  Timed timed;
+  timed.one_ns = *lower_quartile_ns(samples.ns.front());
+  timed.k_ns = *lower_quartile_ns(samples.ns.back());
+  timed.samples = std::move(samples);
+  return timed;
+}
+
 Result<TimedOutcome> timed_block(KernelRunner& runner, const BlockRequest& block) {
   OPLAT_TRY(outcome, checked_block(runner, block));
   if (auto* failed = std::get_if<table::Failed>(&outcome)) return TimedOutcome(std::move(*failed));
-  Timed timed;
-  timed.samples = std::move(std::get<BlockSamples>(outcome));
-  timed.one_ns = *lower_quartile_ns(timed.samples.ns.front());
-  timed.k_ns = *lower_quartile_ns(timed.samples.ns.back());
-  return TimedOutcome(std::move(timed));
+  return TimedOutcome(timed_of(std::move(std::get<BlockSamples>(outcome))));
+}
+
+/// Whether the rounds of a slope are few and far from each other: as if it were known by one of
+/// them. With two copies and five rounds a core that others used for T1 alone gave 1.75 ms for
+/// 2.85 (docs/adr/0106).
+bool is_scattered(const Timed& timed, std::int64_t copies, double value) {
+  constexpr std::size_t kFewRounds = 12;
+  constexpr double kMaxScatter = 0.15;
+  const auto reach = [](const std::vector<double>& ns) {
+    return *base::quantile(ns, 0.5) - *std::min_element(ns.begin(), ns.end());
+  };
+  const auto& samples = timed.samples;
+  if (samples.virtual_time || samples.ns.front().size() >= kFewRounds) return false;
+  const double slope_ns = std::hypot(reach(samples.ns.front()), reach(samples.ns.back())) /
+                          static_cast<double>(copies - 1);
+  return slope_ns > kMaxScatter * std::abs(value);
+}
+
+/// The rounds of two blocks of the same handles as one. References and load are of the second,
+/// unless only the first knows them.
+BlockSamples joined(BlockSamples first, BlockSamples second) {
+  for (std::size_t i = 0; i < second.ns.size(); ++i)
+    second.ns[i].insert(second.ns[i].end(), first.ns[i].begin(), first.ns[i].end());
+  if (!second.reference_compute_ns) second.reference_compute_ns = first.reference_compute_ns;
+  if (!second.reference_memory_ns) second.reference_memory_ns = first.reference_memory_ns;
+  second.faults += first.faults;
+  second.switches += first.switches;
+  second.steal_ticks += first.steal_ticks;
+  if (first.other_load)
+    second.other_load = std::max(second.other_load.value_or(0), *first.other_load);
+  second.waited_ns += first.waited_ns;
+  return second;
 }
 
 KernelBlock finished(const Timed& timed, double value_ns, std::int64_t copies,
@@ -287,12 +325,19 @@ Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRe
       one = {std::move(std::get<OpenHandle>(balanced)), reads};
     }
     const double round_ns = one_ns + kernel_ns * static_cast<double>(copies);
-    OPLAT_TRY(outcome, timed_block(runner, block_of(request, {one.handle.id(), many.id()}, round_ns,
-                                                    waker)));
+    const BlockRequest timing = block_of(request, {one.handle.id(), many.id()}, round_ns, waker);
+    OPLAT_TRY(outcome, timed_block(runner, timing));
     if (auto* failed = std::get_if<table::Failed>(&outcome))
       return KernelBlockOutcome(std::move(*failed));
-    const Timed& timed = std::get<Timed>(outcome);
-    const double value = slope(timed.one_ns, timed.k_ns, copies);
+    Timed& timed = std::get<Timed>(outcome);
+    double value = slope(timed.one_ns, timed.k_ns, copies);
+    if (is_scattered(timed, copies, value)) {
+      OPLAT_TRY(again, timed_block(runner, timing));
+      if (auto* second = std::get_if<Timed>(&again)) {
+        timed = timed_of(joined(std::move(timed.samples), std::move(second->samples)));
+        value = slope(timed.one_ns, timed.k_ns, copies);
+      }
+    }
     const std::optional<std::int64_t> next =
         attempt == 0 ? next_copies(request, timed, copies, value, rule) : std::nullopt;
     if (next) {

@@ -306,6 +306,85 @@ TEST(KernelBlockRubbish, IsNeverTakenForATime) {
   EXPECT_TRUE(std::holds_alternative<table::Failed>(*measured({{std::nan("")}})));
 }
 
+/// Answers one block after the other as the test says; the last one again and again.
+class ToldRunner final : public KernelRunner {
+ public:
+  explicit ToldRunner(std::vector<BlockSamples> blocks) : blocks_(std::move(blocks)) {}
+  Result<OpenOutcome> open(const OpenRequest&) override { return OpenOutcome(Opened{1, 0, "fan"}); }
+  Result<BlockOutcome> block(const BlockRequest&) override {
+    const std::size_t at = std::min(asked_++, blocks_.size() - 1);
+    return BlockOutcome(blocks_[at]);
+  }
+  Status close(Handle) override { return {}; }
+  [[nodiscard]] std::size_t asked() const { return asked_; }
+
+ private:
+  std::vector<BlockSamples> blocks_;
+  std::size_t asked_ = 0;
+};
+
+struct Slope {
+  double ns = 0;
+  std::size_t blocks = 0;
+  table::Block block;
+};
+
+/// Of two copies, by blocks of T1 and T2 in ms, the first of which may be disturbed.
+Slope slope_of_two(std::vector<std::vector<std::vector<double>>> blocks_ms, bool replayed = false) {
+  std::vector<BlockSamples> blocks;
+  for (auto& of_handles : blocks_ms) {
+    for (auto& rounds : of_handles)
+      for (double& ns : rounds) ns *= 1e6;
+    BlockSamples samples;
+    samples.ns = std::move(of_handles);
+    samples.switches = 20;
+    samples.steal_ticks = 1;
+    samples.other_load = blocks.empty() ? 0.4 : 0.1;
+    samples.virtual_time = replayed;
+    blocks.push_back(std::move(samples));
+  }
+  ToldRunner runner(std::move(blocks));
+  KernelBlockRequest request;
+  request.key = "k";
+  request.copies = 2;
+  request.empty_call_ns = 1000;
+  const auto outcome = measure_kernel_block(runner, request);
+  const auto* measured = outcome ? std::get_if<KernelBlock>(&*outcome) : nullptr;
+  if (measured == nullptr) return {};
+  return {measured->block.value_ns, runner.asked(), measured->block};
+}
+
+TEST(ScatteredSlope, IsTimedOnceMoreAndItsRoundsCountTogether) {
+  const std::vector<double> two = {5.8, 5.74, 5.71, 5.9, 5.76};
+  // T1 alone was disturbed: by itself 1.7 ms.
+  const std::vector<std::vector<double>> disturbed = {{4.6, 4.0, 2.85, 4.4, 4.9}, two};
+  const std::vector<std::vector<double>> quiet = {{2.86, 2.88, 2.85, 2.9, 2.87}, two};
+  const Slope slope = slope_of_two({disturbed, quiet});
+  EXPECT_NEAR(slope.ns, 2.87e6, 0.03e6);
+  EXPECT_EQ(slope.blocks, 2U);
+  // What the value rests on is told of both.
+  EXPECT_EQ(slope.block.rounds, 10);
+  EXPECT_EQ(slope.block.switches, 40);
+  EXPECT_EQ(slope.block.steal_ticks, 2);
+  EXPECT_EQ(slope.block.other_load, 0.4);
+  // The other direction: T2 alone.
+  const Slope longer =
+      slope_of_two({{{2.86, 2.88, 2.85, 2.9, 2.87}, {8.9, 5.74, 8.1, 7.9, 9.3}}, quiet});
+  EXPECT_NEAR(longer.ns, 2.88e6, 0.03e6);
+  EXPECT_EQ(longer.blocks, 2U);
+}
+
+TEST(ScatteredSlope, IsNoneWhereRoundsAgreeOrAreManyOrReplayed) {
+  // The first copy takes longer, by right: in every round.
+  const Slope first = slope_of_two({{{4.1, 4.0, 4.05, 4.02, 4.1}, {5.6, 5.55, 5.5, 5.52, 5.6}}});
+  EXPECT_NEAR(first.ns, 1.5e6, 0.05e6);
+  EXPECT_EQ(first.blocks, 1U);
+  const std::vector<double> scattered = {4.6, 4.0, 2.85, 4.4, 4.9, 2.9, 2.86, 4.1, 3.3, 2.9, 3, 5};
+  EXPECT_EQ(slope_of_two({{scattered, std::vector<double>(12, 5.8)}}).blocks, 1U);
+  EXPECT_EQ(slope_of_two({{{4.6, 4.0, 2.85, 4.4, 4.9}, {5.8, 5.74, 5.71, 5.9, 5.76}}}, true).blocks,
+            1U);
+}
+
 TEST(EmptyCall, IsTheCallWithoutItsKernel) {
   SimulatedWorld world;
   world.kernels["tiny"] = {.hot_ns = 50};
