@@ -154,35 +154,32 @@ Result<TimedOutcome> timed_block(KernelRunner& runner, const BlockRequest& block
   return TimedOutcome(timed_of(std::move(std::get<BlockSamples>(outcome))));
 }
 
-/// Whether the rounds of a slope are few and far from each other: as if it were known by one of
-/// them. With two copies and five rounds a core that others used for T1 alone gave 1.75 ms for
-/// 2.85 (docs/adr/0106).
+/// Whether the slope depends on which of a few rounds other processes disturbed. Where T1 alone was
+/// disturbed, two copies and five rounds gave 1.75 ms for 2.85 (docs/adr/0106).
 bool is_scattered(const Timed& timed, std::int64_t copies, double value) {
   constexpr std::size_t kFewRounds = 12;
   constexpr double kMaxScatter = 0.15;
-  const auto reach = [](const std::vector<double>& ns) {
+  const auto median_above_min = [](const std::vector<double>& ns) {
     return *base::quantile(ns, 0.5) - *std::min_element(ns.begin(), ns.end());
   };
   const auto& samples = timed.samples;
   if (samples.virtual_time || samples.ns.front().size() >= kFewRounds) return false;
-  const double slope_ns = std::hypot(reach(samples.ns.front()), reach(samples.ns.back())) /
-                          static_cast<double>(copies - 1);
-  return slope_ns > kMaxScatter * std::abs(value);
+  const double scatter_ns =
+      std::hypot(median_above_min(samples.ns.front()), median_above_min(samples.ns.back()));
+  return scatter_ns > kMaxScatter * std::abs(value) * static_cast<double>(copies - 1);
 }
 
-/// The rounds of two blocks of the same handles as one. References and load are of the second,
-/// unless only the first knows them.
+/// The rounds of two blocks of the same handles as one, with what block_facts() says of both:
+/// references are those of the second block if it has any, the load is the larger one.
 BlockSamples joined(BlockSamples first, BlockSamples second) {
   for (std::size_t i = 0; i < second.ns.size(); ++i)
     second.ns[i].insert(second.ns[i].end(), first.ns[i].begin(), first.ns[i].end());
   if (!second.reference_compute_ns) second.reference_compute_ns = first.reference_compute_ns;
   if (!second.reference_memory_ns) second.reference_memory_ns = first.reference_memory_ns;
-  second.faults += first.faults;
   second.switches += first.switches;
   second.steal_ticks += first.steal_ticks;
   if (first.other_load)
     second.other_load = std::max(second.other_load.value_or(0), *first.other_load);
-  second.waited_ns += first.waited_ns;
   return second;
 }
 
@@ -332,6 +329,7 @@ Result<KernelBlockOutcome> slope_block(KernelRunner& runner, const KernelBlockRe
     Timed& timed = std::get<Timed>(outcome);
     double value = slope(timed.one_ns, timed.k_ns, copies);
     if (is_scattered(timed, copies, value)) {
+      // If the second block fails, the first one still has a value.
       OPLAT_TRY(again, timed_block(runner, timing));
       if (auto* second = std::get_if<Timed>(&again)) {
         timed = timed_of(joined(std::move(timed.samples), std::move(second->samples)));

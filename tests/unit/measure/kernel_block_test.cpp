@@ -276,18 +276,22 @@ TEST_F(KernelBlockTest, RefusalsAndAccidentsAreData) {
   }
 }
 
-/// Answers whatever the test says.
-class RubbishRunner final : public KernelRunner {
+/// Answers one block after the other as the test says; the last one again and again.
+class ScriptedRunner final : public KernelRunner {
  public:
-  explicit RubbishRunner(BlockSamples samples) : samples_(std::move(samples)) {}
+  explicit ScriptedRunner(std::vector<BlockOutcome> blocks) : blocks_(std::move(blocks)) {}
   Result<OpenOutcome> open(const OpenRequest&) override {
     return OpenOutcome(Opened{1, 0, "chain"});
   }
-  Result<BlockOutcome> block(const BlockRequest&) override { return BlockOutcome(samples_); }
+  Result<BlockOutcome> block(const BlockRequest&) override {
+    return blocks_[std::min(blocks_asked_++, blocks_.size() - 1)];
+  }
   Status close(Handle) override { return {}; }
+  [[nodiscard]] std::size_t blocks_asked() const { return blocks_asked_; }
 
  private:
-  BlockSamples samples_;
+  std::vector<BlockOutcome> blocks_;
+  std::size_t blocks_asked_ = 0;
 };
 
 TEST(KernelBlockRubbish, IsNeverTakenForATime) {
@@ -296,7 +300,7 @@ TEST(KernelBlockRubbish, IsNeverTakenForATime) {
   const auto measured = [&](std::vector<std::vector<double>> ns) {
     BlockSamples samples;
     samples.ns = std::move(ns);
-    RubbishRunner runner(samples);
+    ScriptedRunner runner({std::move(samples)});
     return measure_kernel_block(runner, request);
   };
   EXPECT_FALSE(measured({}).has_value());
@@ -306,33 +310,20 @@ TEST(KernelBlockRubbish, IsNeverTakenForATime) {
   EXPECT_TRUE(std::holds_alternative<table::Failed>(*measured({{std::nan("")}})));
 }
 
-/// Answers one block after the other as the test says; the last one again and again.
-class ToldRunner final : public KernelRunner {
- public:
-  explicit ToldRunner(std::vector<BlockSamples> blocks) : blocks_(std::move(blocks)) {}
-  Result<OpenOutcome> open(const OpenRequest&) override { return OpenOutcome(Opened{1, 0, "fan"}); }
-  Result<BlockOutcome> block(const BlockRequest&) override {
-    const std::size_t at = std::min(asked_++, blocks_.size() - 1);
-    return BlockOutcome(blocks_[at]);
-  }
-  Status close(Handle) override { return {}; }
-  [[nodiscard]] std::size_t asked() const { return asked_; }
-
- private:
-  std::vector<BlockSamples> blocks_;
-  std::size_t asked_ = 0;
-};
-
 struct Slope {
   double ns = 0;
   std::size_t blocks = 0;
   table::Block block;
 };
 
-/// Of two copies, by blocks of T1 and T2 in ms, the first of which may be disturbed.
+/// Of two copies, from blocks of T1 and T2 in ms. A block without times fails.
 Slope slope_of_two(std::vector<std::vector<std::vector<double>>> blocks_ms, bool replayed = false) {
-  std::vector<BlockSamples> blocks;
+  std::vector<BlockOutcome> blocks;
   for (auto& of_handles : blocks_ms) {
+    if (of_handles.empty()) {
+      blocks.emplace_back(table::Failed{"the time is over"});
+      continue;
+    }
     for (auto& rounds : of_handles)
       for (double& ns : rounds) ns *= 1e6;
     BlockSamples samples;
@@ -341,9 +332,9 @@ Slope slope_of_two(std::vector<std::vector<std::vector<double>>> blocks_ms, bool
     samples.steal_ticks = 1;
     samples.other_load = blocks.empty() ? 0.4 : 0.1;
     samples.virtual_time = replayed;
-    blocks.push_back(std::move(samples));
+    blocks.emplace_back(std::move(samples));
   }
-  ToldRunner runner(std::move(blocks));
+  ScriptedRunner runner(std::move(blocks));
   KernelBlockRequest request;
   request.key = "k";
   request.copies = 2;
@@ -351,18 +342,18 @@ Slope slope_of_two(std::vector<std::vector<std::vector<double>>> blocks_ms, bool
   const auto outcome = measure_kernel_block(runner, request);
   const auto* measured = outcome ? std::get_if<KernelBlock>(&*outcome) : nullptr;
   if (measured == nullptr) return {};
-  return {measured->block.value_ns, runner.asked(), measured->block};
+  return {measured->block.value_ns, runner.blocks_asked(), measured->block};
 }
 
 TEST(ScatteredSlope, IsTimedOnceMoreAndItsRoundsCountTogether) {
   const std::vector<double> two = {5.8, 5.74, 5.71, 5.9, 5.76};
-  // T1 alone was disturbed: by itself 1.7 ms.
+  // T1 alone was disturbed: this block by itself gives 1.7 ms.
   const std::vector<std::vector<double>> disturbed = {{4.6, 4.0, 2.85, 4.4, 4.9}, two};
   const std::vector<std::vector<double>> quiet = {{2.86, 2.88, 2.85, 2.9, 2.87}, two};
   const Slope slope = slope_of_two({disturbed, quiet});
   EXPECT_NEAR(slope.ns, 2.87e6, 0.03e6);
   EXPECT_EQ(slope.blocks, 2U);
-  // What the value rests on is told of both.
+  // The facts of the block are those of both.
   EXPECT_EQ(slope.block.rounds, 10);
   EXPECT_EQ(slope.block.switches, 40);
   EXPECT_EQ(slope.block.steal_ticks, 2);
@@ -372,6 +363,10 @@ TEST(ScatteredSlope, IsTimedOnceMoreAndItsRoundsCountTogether) {
       slope_of_two({{{2.86, 2.88, 2.85, 2.9, 2.87}, {8.9, 5.74, 8.1, 7.9, 9.3}}, quiet});
   EXPECT_NEAR(longer.ns, 2.88e6, 0.03e6);
   EXPECT_EQ(longer.blocks, 2U);
+  const Slope alone = slope_of_two({disturbed, {}});
+  EXPECT_NEAR(alone.ns, 1.74e6, 0.03e6);
+  EXPECT_EQ(alone.blocks, 2U);
+  EXPECT_EQ(alone.block.rounds, 5);
 }
 
 TEST(ScatteredSlope, IsNoneWhereRoundsAgreeOrAreManyOrReplayed) {
