@@ -28,7 +28,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from lib import text, verdicts  # noqa: E402
-from lib.entry import require_onnx, run_command  # noqa: E402
+from lib.entry import require_onnx, run_command, whole  # noqa: E402
 from lib.oplat import RESULTS, ROOT, RUNTIME, Oplat, say  # noqa: E402
 from lib.progress import Lines, Progress  # noqa: E402
 from lib.store import Store, write_atomically  # noqa: E402
@@ -198,9 +198,9 @@ def run(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=1, help="random seed of the graphs (default %(default)s)")
-    parser.add_argument("--count", type=int, default=200, help="number of graphs (default %(default)s)")
-    parser.add_argument("--threads", type=int, default=1, help="threads of the runtime (default %(default)s)")
+    parser.add_argument("--seed", type=whole(0), default=1, help="random seed of the graphs (default %(default)s)")
+    parser.add_argument("--count", type=whole(1), default=200, help="number of graphs (default %(default)s)")
+    parser.add_argument("--threads", type=whole(1), default=1, help="threads of the runtime (default %(default)s)")
     parser.add_argument("--minutes", type=float, default=18, help="for all graphs, about (default %(default)s)")
     parser.add_argument("--oplat", default=str(ROOT / "build/release/oplat"), help="oplat program (default: build/release/oplat)")
     parser.add_argument("--folder", default=str(ROOT / "build/differential"), help="where graphs, table and results are kept (default: build/differential)")

@@ -38,7 +38,7 @@ const std::vector<oplat::ir::Description>& questions() {
     for (const ir::Key& key : {compat::tinynas::key_of(conv, ir::Dtype::F32),
                                ir::parse("test:copy{}(f32[5000])->(f32[5000])").value(),
                                ir::parse("Relu/14{}(f32[1,16])->(&0)").value()}) {
-      auto description = ir::describe(key, compat::catalogue(), 1);
+      auto description = ir::describe(key, compat::catalogue(), {});
       if (!description) std::abort();
       estimate::append_state(*description, 0);
       questions.push_back(std::move(*description));

@@ -110,7 +110,7 @@ void plan_model(const ir::Graph& graph) {
     if (!key || ir::print(*key) != kernel.key) std::abort();
     (void)ir::work(*key, oplat::compat::catalogue());
     if (ir::make_label(*key, oplat::compat::catalogue()).text.size() > 1000) std::abort();
-    (void)ir::describe(*key, oplat::compat::catalogue(), 3);
+    (void)ir::describe(*key, oplat::compat::catalogue(), {.threads = 3, .lanes = 8});
     for (std::size_t i = 0; i < key->operands.size() && i < 8; ++i) (void)ir::operand_fill(*key, i);
     (void)ir::value_caveat(*key);
     build(*key);

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a command of bench ends when it cannot go on."""
+"""What commands of bench have in common: numbers on the command line, and how one ends that cannot
+go on."""
+import argparse
 import importlib.util
 import os
 import subprocess
@@ -7,6 +9,17 @@ import sys
 from pathlib import Path
 
 from lib.oplat import PINNED_PYTHON, Failed
+
+
+def whole(least):
+    """The type of an argument that is a whole number, `least` or more."""
+    def number(said):
+        value = int(said)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"{value} is less than {least}")
+        return value
+    number.__name__ = "whole number"  # in argparse's own message
+    return number
 
 
 def require_onnx():

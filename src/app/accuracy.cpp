@@ -10,6 +10,7 @@
 #include "app/table_source.hpp"
 #include "compat/registry.hpp"
 #include "estimate/foreign.hpp"
+#include "plan/blocked_layout.hpp"
 
 namespace oplat::app {
 namespace {
@@ -50,7 +51,7 @@ Result<AccuracyResult> accuracy(const AccuracyRequest& request, Events& events) 
   OPLAT_TRY(table, table::Table::open(request.table, table::Mode::Read, compat::codecs()));
   OPLAT_TRY(selection, select_rows(table, request.rows));
   for (const std::string& warning : selection.warnings) events.warn(warning);
-  asked.threads = selection.setting.threads;
+  asked.host = plan::host_of(selection.device, selection.setting.threads);
   OPLAT_TRY(samples,
             estimate::read_samples_to_learn({&table, selection.device_id, selection.setting_ids,
                                              std::nullopt, selection.catalogue}));

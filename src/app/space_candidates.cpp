@@ -54,7 +54,7 @@ class CandidateMaker {
  public:
   CandidateMaker(const search::KernelSpace& space, const table::Device& device,
                  std::int64_t threads, std::uint64_t seed)
-      : space_(space), device_(device), threads_(threads), random_(seed) {}
+      : space_(space), device_(device), host_(plan::host_of(device, threads)), random_(seed) {}
 
   Candidates make() {
     add_kernels();
@@ -71,7 +71,7 @@ class CandidateMaker {
   std::optional<std::size_t> add(const ir::Key& key) {
     std::string text = ir::print(key);
     if (const auto at = places_.find(text); at != places_.end()) return at->second;
-    auto description = ir::describe(key, compat::catalogue(), threads_);
+    auto description = ir::describe(key, compat::catalogue(), host_);
     if (!description) return std::nullopt;
     places_.emplace(text, out_.keys.size());
     out_.keys.push_back(std::move(text));
@@ -133,7 +133,7 @@ class CandidateMaker {
 
   const search::KernelSpace& space_;
   const table::Device& device_;
-  std::int64_t threads_;
+  ir::Host host_;
   base::Random random_;
   Candidates out_;
   std::unordered_map<std::string, std::size_t> places_;

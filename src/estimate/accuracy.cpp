@@ -150,7 +150,7 @@ Result<Accuracy> measure_accuracy(std::span<const Sample> samples, const Accurac
   std::set<std::string> operators;
   for (std::size_t i = 0; i < taught.samples.size(); ++i) {
     const Sample& sample = taught.samples[i];
-    auto description = description_of(sample, catalogue, request.threads);
+    auto description = description_of(sample, catalogue, request.host);
     if (!description) continue;
     std::string own(operator_of(sample.key));
     operators.insert(own);

@@ -79,7 +79,7 @@ struct AccuracyRequest {
       false;  ///< rows that check_rows() faults are neither learned from nor asked for
   std::int64_t networks = 0;  ///< random networks of each batch, made of the rows held out
   std::uint64_t network_seed = 1;
-  std::int64_t threads = 1;  ///< of the samples' setting
+  ir::Host host;  ///< the samples' device and setting
 };
 
 struct Accuracy {

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "base/hash.hpp"
 #include "base/stats.hpp"
@@ -25,6 +26,7 @@
 #include "estimate/sanity.hpp"
 #include "ir/key.hpp"
 #include "ir/moved_work.hpp"
+#include "plan/blocked_layout.hpp"
 #include "table/in_model.hpp"
 #include "table/memory_hierarchy.hpp"
 #include "table/memory_text.hpp"
@@ -470,6 +472,20 @@ class Exact final : public Estimator {
 };
 
 }  // namespace
+
+Result<ir::Host> host_of(const RowSource& rows) {
+  table::Device own;
+  OPLAT_TRY(devices, rows.table->devices());
+  for (auto& [id, device] : devices) {
+    if (id == rows.device) own = std::move(device);
+  }
+  std::int64_t threads = 1;
+  OPLAT_TRY(settings, rows.table->settings());
+  for (const auto& [id, setting] : settings) {
+    if (id == rows.settings.front()) threads = setting.threads;
+  }
+  return plan::host_of(own, threads);
+}
 
 Result<StateLimits> state_limits(const RowSource& rows) {
   StateLimits limits;

@@ -60,6 +60,8 @@ Result<std::vector<Sample>> read_samples(const RowSource& rows);
 /// The same, each with its state: what models learn from. Rows whose cores were never alone or
 /// apart are left out where they are less than half.
 Result<std::vector<Sample>> read_samples_in_states(const RowSource& rows);
+/// The source's device with the threads of its first setting; one where the table lacks either.
+Result<ir::Host> host_of(const RowSource& rows);
 /// Where states begin on the source's device, as rows are measured in them.
 Result<StateLimits> state_limits(const RowSource& rows);
 

@@ -22,7 +22,7 @@
 namespace oplat::estimate {
 
 /// Of the fit record in the table.
-inline constexpr std::string_view kLearnedFormat = "oplat.learned/24";
+inline constexpr std::string_view kLearnedFormat = "oplat.learned/25";
 
 /// Fewer rows teach nothing: learn() refuses them.
 inline constexpr std::size_t kMinRowsLearned = 30;

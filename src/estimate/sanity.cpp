@@ -99,7 +99,7 @@ Facts facts_of(const CheckedRow& row, const ir::Catalogue& catalogue) {
   double unread = 0;
   if (work.flops && *work.flops > 0) {
     facts.flops = work.flops;
-    const auto description = ir::describe(*key, catalogue, 1);
+    const auto description = ir::describe(*key, catalogue, {});
     if (description && description->contraction) {
       const ir::Contraction& product = *description->contraction;
       facts.flops = min_operations(product, *work.flops);

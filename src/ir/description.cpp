@@ -227,16 +227,17 @@ std::string_view family_of(std::string_view slice) {
   return own == "Gemm" ? "MatMul" : own;
 }
 
-std::optional<Description> describe(const Key& key, const Catalogue& catalogue,
-                                    std::int64_t threads) {
+std::optional<Description> describe(const Key& key, const Catalogue& catalogue, const Host& host) {
   // Where tables of another system say less of a kernel, it stands where their rows stand.
   const KeyDomain* domain = catalogue.domain(key.domain);
   const auto form = domain == nullptr ? std::nullopt : domain->table_form(key);
   const auto constant = form ? std::nullopt : with_constant_weights(key);
-  return describe_as_said(form       ? *form
-                          : constant ? *constant
-                                     : key,
-                          catalogue, std::max<std::int64_t>(threads, 1));
+  auto description = describe_as_said(form       ? *form
+                                      : constant ? *constant
+                                                 : key,
+                                      catalogue, std::max<std::int64_t>(host.threads, 1));
+  if (description) description->lanes = host.lanes;
+  return description;
 }
 
 }  // namespace oplat::ir

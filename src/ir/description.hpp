@@ -79,6 +79,7 @@ struct Description {
   double stored_bytes = 0;
   std::optional<Contraction> contraction;
   Factors factors = Factors::Wide;  ///< of the contraction
+  double lanes = 16;                ///< Host::lanes
   /// How many times as long its operations take as those of others of these factors: processors of
   /// x86-64 multiply bytes by signed ones at once, by unsigned weights in more steps.
   double slower = 1;
@@ -99,6 +100,13 @@ struct Description {
   [[nodiscard]] std::size_t own_numbers() const { return numbers.size() - (has_state ? 1 : 0); }
 };
 
+/// What runs the kernels that are described.
+struct Host {
+  std::int64_t threads = 1;  ///< of the runtime; 1 if less
+  /// Floats that a vector register of the processor holds: 16 with AVX-512, 8 with AVX2.
+  double lanes = 16;
+};
+
 /// The operator that a slice is of, without what fuses an activation or a sum: slices of a family
 /// compute the same, each in its own form.
 std::string_view family_of(std::string_view slice);
@@ -109,11 +117,10 @@ std::string_view family_of(std::string_view slice);
 /// (KeyDomain::table_form). std::nullopt for a key with an unknown size or a number that is not
 /// finite.
 ///
-/// `threads` are the runtime's, 1 if less: some loops are taken by few threads alone, and some work
-/// is that of one thread however many there are, or goes into as many pieces as they cannot share
-/// evenly; what is counted of such work is what lasts as long, evenly shared (docs/adr/0104).
-std::optional<Description> describe(const Key& key, const Catalogue& catalogue,
-                                    std::int64_t threads);
+/// Some loops are taken by few threads alone, and some work is that of one thread however many
+/// there are, or goes into as many pieces as they cannot share evenly; what is counted of such work
+/// is what lasts as long, evenly shared (docs/adr/0104).
+std::optional<Description> describe(const Key& key, const Catalogue& catalogue, const Host& host);
 
 /// What the numbers of a convolution are. Channels in: as a share of those out, since networks
 /// widen in steps; as they are where an image (at most 4 channels) comes in, which is a slice of

@@ -31,7 +31,7 @@ Reading reading_of(const Key& key, const Catalogue& catalogue) {
   if (picks(key.op) || (info != nullptr && info->moves_little) ||
       std::binary_search(kAhead.begin(), kAhead.end(), key.op))
     return Reading::Ahead;
-  const auto description = describe(key, catalogue, 1);
+  const auto description = describe(key, catalogue, {});
   if (!description) return Reading::Waits;
   const bool computes =
       description->contraction ||

@@ -146,15 +146,6 @@ std::string beyond_text(const std::vector<Beyond>& beyond, const ir::Description
   return text;
 }
 
-/// Of the first setting; 1 where the table does not hold it.
-Result<std::int64_t> threads_of(const RowSource& rows) {
-  OPLAT_TRY(settings, rows.table->settings());
-  const auto own = std::find_if(settings.begin(), settings.end(), [&](const auto& each) {
-    return each.first == rows.settings.front();
-  });
-  return own == settings.end() ? 1 : std::max<std::int64_t>(own->second.threads, 1);
-}
-
 class Learned final : public Estimator {
  public:
   Learned(RowSource rows, Profile profile) : rows_(std::move(rows)), profile_(profile) {}
@@ -168,8 +159,8 @@ class Learned final : public Estimator {
       return {};
     const std::lock_guard lock(mutex_);
     if (!asked_) {
-      OPLAT_TRY(threads, threads_of(rows_));
-      threads_ = threads;
+      OPLAT_TRY(host, host_of(rows_));
+      host_ = host;
       OPLAT_TRY(found, rows_.table->find_fit(kLearnedFormat, rows_.device, rows_.settings.front()));
       if (found && found->current) {
         auto fitted = read(found->fit.blob);
@@ -205,7 +196,7 @@ class Learned final : public Estimator {
     OfKernel kernel;
     const auto parsed = ir::parse(key);
     if (!parsed) return kernel;
-    const auto description = ir::describe(*parsed, *rows_.catalogue, threads_);
+    const auto description = ir::describe(*parsed, *rows_.catalogue, host_);
     if (!description) return kernel;
     const bool one_state = !fitted_->reuse_bytes[1] && !fitted_->reuse_bytes[2];
     const std::size_t states =
@@ -267,7 +258,7 @@ class Learned final : public Estimator {
   /// Which numbers of a kernel lie outside the rows, and how far.
   std::string far_text(std::string_view key, const InState& basis) const {
     const auto parsed = ir::parse(key);
-    auto asked = parsed ? ir::describe(*parsed, *rows_.catalogue, threads_) : std::nullopt;
+    auto asked = parsed ? ir::describe(*parsed, *rows_.catalogue, host_) : std::nullopt;
     if (!asked) return {};
     append_state(*asked, basis.state);
     return fmt::format("; {:.2g} doublings outside the measured range{}", basis.outside,
@@ -345,7 +336,7 @@ class Learned final : public Estimator {
   Profile profile_;
   mutable std::mutex mutex_;  ///< of the table, of what is read from it once, and of known_
   mutable bool asked_ = false;
-  mutable std::int64_t threads_ = 1;
+  mutable ir::Host host_;
   mutable std::unique_ptr<Fitted> fitted_;
   mutable std::optional<Relatives> relatives_;
   mutable std::unordered_map<base::Hash128, OfKernel> known_;
@@ -379,11 +370,11 @@ struct Described {
 
 Result<Described> read_described(const RowSource& rows, bool exclude_suspects) {
   OPLAT_TRY(samples, read_samples_to_learn(rows));
-  OPLAT_TRY(threads, threads_of(rows));
+  OPLAT_TRY(host, host_of(rows));
   TrainingSet training = training_set(samples, exclude_suspects, *rows.catalogue);
   Described described;
   for (Sample& sample : training.samples) {
-    auto description = description_of(sample, *rows.catalogue, threads);
+    auto description = description_of(sample, *rows.catalogue, host);
     if (!description) continue;
     described.descriptions.push_back(std::move(*description));
     described.log_ns.push_back(sample.log_ns);

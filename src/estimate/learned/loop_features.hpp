@@ -6,8 +6,8 @@
 /// row takes a seventh longer for each of them than one of 6, and sizes, or their logarithms, do
 /// not show it.
 ///
-/// The losses are those of the loops of ONNX Runtime's library MLAS for AVX-512, by what they need
-/// of a processor that begins two vector products a cycle and needs four cycles for one:
+/// The losses are those of the loops of ONNX Runtime's library MLAS, by what they need of a
+/// processor that begins two vector products a cycle and needs four cycles for one. With AVX-512
 /// products of matrices take 12, 6 or fewer rows and 32 or 16 columns at a time
 /// (amd64/FgemmKernelAvx512FCommon.inc); convolutions in a blocked layout up to 6 outputs of a row
 /// and 4 blocks of 16 channels (1 of a depthwise one), and outputs next to the padding one by one
@@ -15,9 +15,13 @@
 /// in steps of 16 (amd64/ConvSymKernelAvx512Core.asm); products of signed bytes, which AVX-512
 /// has no instruction for, a compiled loop (qgemm_kernel_default.cpp) that takes 16 of the sum at a
 /// time and the rest by 4; depthwise convolutions in 8 bits of channels that do not fill registers
-/// a loop over places, 8 channels at a time and the rest one by one (qdwconv_kernelsize.cpp). Which
-/// of them counts for a kernel, and how much, is learned from rows; on other processors they are
-/// hints like others.
+/// a loop over places, 8 channels at a time and the rest one by one (qdwconv_kernelsize.cpp).
+/// With AVX2 a register holds 8 numbers: products take up to 6 rows and 16 or 8 columns at a time
+/// (amd64/FgemmKernelFma3Common.inc), convolutions up to 3 outputs of a row and 4 blocks of 8
+/// channels (amd64/SconvKernelFma3.asm), those in 8 bits 4 or 2 outputs and 16 or 8 channels, with
+/// three instructions where AVX-512 has one (amd64/ConvSymKernelAvx2.asm).
+/// Which of them counts for a kernel, and how much, is learned from rows; on processors that are
+/// not x86-64 the losses of AVX-512 are hints like others.
 ///
 /// Example: 7 outputs a row, a window of 3 with padding, 64 channels: one output at each edge (4
 /// cycles instead of 2) and 5 between them (10 cycles) are 18 cycles where 14 would do, a loss of

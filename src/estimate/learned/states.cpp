@@ -39,9 +39,9 @@ std::size_t state_of_its_own(const ir::Description& kernel, const StateLimits& l
 }
 
 std::optional<ir::Description> description_of(const Sample& sample, const ir::Catalogue& catalogue,
-                                              std::int64_t threads) {
+                                              const ir::Host& host) {
   const auto key = ir::parse(sample.key);
-  auto description = key ? ir::describe(*key, catalogue, threads) : std::nullopt;
+  auto description = key ? ir::describe(*key, catalogue, host) : std::nullopt;
   if (!description) return std::nullopt;
   const bool matters = description->stored_weight_bytes >= kWeightsThatMatter;
   append_state(*description,

@@ -40,10 +40,10 @@ void put_states(std::span<Sample> samples, const StateLimits& limits);
 /// weights. Weights that do not matter are always hot.
 std::size_t state_of_its_own(const ir::Description& kernel, const StateLimits& limits);
 /// The sample as models learn it, its state the last of its numbers: where its weights really were,
-/// though no footprint is less. `threads`: of its setting. std::nullopt if the key has no
+/// though no footprint is less. `host`: its device and setting. std::nullopt if the key has no
 /// description.
 std::optional<ir::Description> description_of(const Sample& sample, const ir::Catalogue& catalogue,
-                                              std::int64_t threads);
+                                              const ir::Host& host);
 
 /// Sets the state, which is the last of the numbers, too: rows of two states are two points.
 void append_state(ir::Description& description, std::size_t state);

@@ -16,7 +16,7 @@ namespace oplat::ir {
 inline Work work(const Key& key) { return work(key, compat::catalogue()); }
 inline Work moved_work(const Key& key) { return moved_work(key, compat::catalogue()); }
 inline std::optional<Description> describe(const Key& key) {
-  return describe(key, compat::catalogue(), 1);
+  return describe(key, compat::catalogue(), {});
 }
 
 }  // namespace oplat::ir

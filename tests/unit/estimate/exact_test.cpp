@@ -378,6 +378,27 @@ TEST_F(ExactTest, ARowOfTheLastLevelGivesBackWhatOthersTook) {
   }
 }
 
+TEST_F(ExactTest, TheHostIsTheDeviceWithTheThreadsOfTheFirstSetting) {
+  const auto host = [&](const std::string& isa, const std::string& architecture) {
+    table::Device device;
+    device.name = architecture + isa;
+    device.architecture = architecture;
+    device.isa = isa;
+    RowSource rows = source();
+    rows.device = must(small_.table().put_device(device));
+    rows.settings = {small_.setting(test::setting_of(3)), setting_};
+    return must(host_of(rows));
+  };
+  EXPECT_EQ(host("avx2 fma", "x86_64").lanes, 8);
+  EXPECT_EQ(host("avx2 avx512f fma", "x86_64").lanes, 16);
+  EXPECT_EQ(host("", "x86_64").lanes, ir::Host().lanes) << "imported: nobody knows";
+  EXPECT_EQ(host("neon", "aarch64").lanes, ir::Host().lanes);
+  EXPECT_EQ(host("avx2 fma", "x86_64").threads, 3);
+  RowSource unknown = source();
+  unknown.settings = {1234};
+  EXPECT_EQ(must(host_of(unknown)).threads, 1);
+}
+
 TEST_F(ExactTest, TheChainAsksTheRooflineLastAndOnlyIfTold) {
   row(test::kCopy250, std::nullopt, timing(1000));
   const Query queries[] = {{test::kCopy250, 0.0}, {test::kCopy1000, 0.0}};

@@ -209,7 +209,7 @@ TEST(Catalogue, TakesOperatorsAndAnswersOfTheDomainsItIsMadeWith) {
   EXPECT_NE(catalogue.find("", "Conv"), nullptr);
   EXPECT_EQ(work(key, catalogue).flops, std::optional(42.0));
   // Described as its tables say it: without the attribute, two sizes are all the numbers.
-  EXPECT_THAT(describe(key, catalogue, 1).value().numbers, ElementsAre(8, 8));
+  EXPECT_THAT(describe(key, catalogue, {}).value().numbers, ElementsAre(8, 8));
 
   EXPECT_EQ(catalogue.domain("toy"), &toy);
   EXPECT_EQ(catalogue.domain_of("toy:spin{}(f32[8])->(f32[8])"), &toy);
@@ -225,7 +225,7 @@ TEST(Catalogue, WithoutDomainsKnowsNoForeignSystem) {
   EXPECT_EQ(Catalogue::own().domain("toy"), nullptr);
   EXPECT_EQ(work(key, Catalogue::own()).flops, std::nullopt);
   EXPECT_EQ(work(key, Catalogue::own()).bytes(), 64);
-  EXPECT_THAT(describe(key, Catalogue::own(), 1).value().numbers, ElementsAre(7, 8, 8));
+  EXPECT_THAT(describe(key, Catalogue::own(), {}).value().numbers, ElementsAre(7, 8, 8));
 }
 
 TEST(KeyDomain, ADomainThatOverridesNothingHasNothingSpecial) {

@@ -1298,7 +1298,7 @@ TEST(Description, ConvolutionsOfFloatsUnfoldTheirWindows) {
 std::optional<Description> among_threads(std::string_view text, std::int64_t threads) {
   const auto key = parse(text);
   EXPECT_TRUE(key) << text;
-  return key ? describe(*key, Catalogue::own(), threads) : std::nullopt;
+  return key ? describe(*key, Catalogue::own(), {.threads = threads}) : std::nullopt;
 }
 
 // ONNX Runtime adds row to row where there are many for each thread, and else computes each result

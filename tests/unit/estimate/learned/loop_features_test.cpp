@@ -10,9 +10,11 @@
 namespace oplat::estimate {
 namespace {
 
-std::array<float, kLoopFeatures> features_of(const ir::Contraction& contraction) {
+std::array<float, kLoopFeatures> features_of(const ir::Contraction& contraction,
+                                             double lanes = 16) {
   ir::Description description;
   description.contraction = contraction;
+  description.lanes = lanes;
   std::array<float, kLoopFeatures> out{};
   loop_features(description, out);
   return out;
@@ -82,6 +84,35 @@ TEST(LoopFeatures, ADepthwiseConvolutionHasItsGroupsForChannels) {
   conv.out_h = conv.out_w = 6;
   EXPECT_NEAR(features_of(conv)[1], std::log(2 * 4 / (6 * 24.0 / 32)), 1e-6)
       << "a block after the other, each with six registers";
+}
+
+// 16 registers of 8 numbers: 6 rows of 16 columns, or 3 outputs of 32 channels.
+TEST(LoopFeatures, SmallerRegistersHoldFewerRowsAndOutputs) {
+  constexpr double kAvx2 = 8;
+  ir::Contraction product;
+  product.in_c = 64;
+  product.out_c = 64;
+  product.out_h = 18;
+  EXPECT_NEAR(features_of(product, kAvx2)[0], 0, 1e-6);
+  // 6 rows, then one that waits for its two registers: 6 + 4 cycles for 7 rows of 16 columns.
+  product.out_h = 7;
+  EXPECT_NEAR(features_of(product, kAvx2)[0], std::log(10.0 / 7), 1e-6);
+  ir::Contraction conv;
+  conv.in_c = 64;
+  conv.out_c = 32;
+  conv.out_w = 6;
+  EXPECT_NEAR(features_of(conv, kAvx2)[1], 0, 1e-6);
+  // 3, 3 and 1: 6 + 6 + 4 cycles for 7 outputs of 2.
+  conv.out_w = 7;
+  EXPECT_NEAR(features_of(conv, kAvx2)[1], std::log(16.0 / 14), 1e-6);
+  // In 8 bits 4 outputs and 4, since 3 are taken as 4; 5 as 6.
+  EXPECT_NEAR(features_of(conv, kAvx2)[3], std::log(8.0 / 7), 1e-6);
+  conv.out_w = 5;
+  EXPECT_NEAR(features_of(conv, kAvx2)[3], std::log(6.0 / 5), 1e-6);
+  // 36 channels: 16, 16 and 8.
+  conv.out_c = 36;
+  conv.out_w = 4;
+  EXPECT_NEAR(features_of(conv, kAvx2)[3], std::log(40.0 / 36), 1e-6);
 }
 
 // Signed bytes: sums of 24 take longer than sums of 32.

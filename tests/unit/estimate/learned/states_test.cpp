@@ -90,7 +90,7 @@ TEST(States, AKernelIsNoHotterThanItLeavesItsWeights) {
     put_states(samples, limits);
     std::vector<std::size_t> states;
     for (const Sample& sample : samples)
-      states.push_back(description_of(sample, compat::catalogue(), 1)->state);
+      states.push_back(description_of(sample, compat::catalogue(), {})->state);
     return states;
   };
   EXPECT_EQ(states_of(product(64), {0.3 * kMiB, 4 * kMiB, 64 * kMiB}),
