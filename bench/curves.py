@@ -8,8 +8,9 @@ measured time and, of each of its kernels, the times in the cache states that we
 Networks are predicted as src/predict/fit.cpp does it, from networks of other families. --export
 TABLE --threads N writes such a file from a table that bench/accuracy.py filled. --page writes
 docs/results/machines.md: all machines side by side, and what spread of a composition without a fit
-the other machines ask for. --recount counts anew what caches lose, in all files, after oplat counts
-it in another way. Without any of these, the same figures for other priors (an A/B).
+the other machines ask for. --recount counts anew what caches lose, after oplat counts it in another
+way, in the files of processors whose plans are this one's. Without any of these, the same figures
+for other priors (an A/B).
 """
 import argparse
 import itertools
@@ -32,13 +33,14 @@ import numpy  # noqa: E402
 
 from lib import keys as kernel_keys  # noqa: E402
 from lib import memory_repeats, text  # noqa: E402
-from lib.oplat import Failed, Oplat  # noqa: E402
+from lib.oplat import Failed, Oplat, say  # noqa: E402
 from lib.sections import last_section  # noqa: E402
 from lib.settings import zoo_networks  # noqa: E402
 from lib.store import write_atomically  # noqa: E402
 
 FOLDER = ROOT / "data/compositions"
 FOOTPRINT_FIELD, NEAR_FIELD = 6, 8  # of a network, see export()
+WIDE_BLOCK = 16  # of processors with AVX-512
 MIB = 2.0**20
 PAGE = ROOT / "docs/results/machines.md"
 MOST_HALF_WIDTH = 0.1  # of a network that is compared
@@ -93,7 +95,8 @@ def rise_beyond(points, ramp):
 
 
 def export(table, threads, out):
-    """Lines: 'device' L2 LLC; 'memory' and six numbers where a campaign measured the ramp out of
+    """Lines: 'device' L2 LLC BLOCK (channels that stand together in plans of the processor; missing:
+    16, as with AVX-512); 'memory' and six numbers where a campaign measured the ramp out of
     the last level: both ends of it, of the one at the smallest pools and of the one at the largest,
     and a seventh where the curve was seen beyond it, its rise per octave as a share of the ramp's;
     'call' NS; 'dispatch' NS; 'network' NAME FAMILY PRECISION NS HALF_WIDTH FOOTPRINT VIEWS NEAR
@@ -102,7 +105,7 @@ def export(table, threads, out):
     'kernel' COUNT INT8 BYTES:NS..."""
     db = sqlite3.connect(f"file:{table}?mode=ro", uri=True)
     (setting,) = db.execute("SELECT id FROM setting WHERE threads = ?", (threads,)).fetchone()
-    device, second, last = db.execute("SELECT id, l2_bytes, llc_bytes FROM device").fetchone()
+    device, second, last, isa = db.execute("SELECT id, l2_bytes, llc_bytes, isa FROM device").fetchone()
     here = (setting, device)
     states = {}
     for kernel, reuse, ns in db.execute("SELECT kernel, reuse_bytes, median_ns FROM row WHERE outcome = 'timing' AND setting = ? AND device = ? ORDER BY reuse_bytes", here):
@@ -119,7 +122,7 @@ def export(table, threads, out):
         rise = rise_beyond(found["points"], ramps["middle"])
         ends = [f"{end:.0f}" for ramp in ramps_of(ramps) for end in ramp] + ([] if rise is None else [f"{rise:.3f}"])
         memory = "\t".join(["memory", *ends]) + "\n"
-    out.write(f"device\t{second}\t{last}\n{memory}call\t{min(calls):.1f}\ndispatch\t{dispatch}\n")
+    out.write(f"device\t{second}\t{last}\t{block_of(isa)}\n{memory}call\t{min(calls):.1f}\ndispatch\t{dispatch}\n")
     models = db.execute("SELECT name, plan_identity, median_ns, ci_low_ns, ci_high_ns FROM model_row WHERE outcome = 'timing' AND setting = ? AND device = ? ORDER BY name", here)
     for name, identity, ns, low, high in models.fetchall():
         plan, footprint = db.execute("SELECT id, weight_bytes + activation_bytes FROM plan WHERE identity = ?", (identity,)).fetchone()
@@ -140,9 +143,15 @@ def export(table, threads, out):
             out.write("\t".join(("kernel", str(count), str(int(bool(EIGHT_BITS.search(keys[kernel])))), *states[kernel])) + "\n")
 
 
+def block_of(isa):
+    """Channels that stand together in ONNX Runtime's plans for these instruction sets."""
+    return WIDE_BLOCK if "avx512f" in isa.split() else 8
+
+
 def recount(oplat):
-    """Counts FOOTPRINT, NEAR and RESULTS of all files anew, by plans that this oplat makes of the
-    zoo's models."""
+    """Counts FOOTPRINT, NEAR and RESULTS anew, by plans that this oplat makes of the zoo's models,
+    in all files of processors that get the same plans as this one."""
+    block = block_of(re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE).group(1))
     recipes = {recipe.name: recipe for recipe in zoo_networks([])}
     found = {}
 
@@ -159,6 +168,9 @@ def recount(oplat):
 
     note = f"FOOTPRINT, NEAR and RESULTS (docs/adr/0100, 0101) are of plans of {text.today()}, by rules for ONNX Runtime on this processor."
     files = {path: [line.split("\t") for line in path.read_text().splitlines()] for path in sorted(FOLDER.glob("*.tsv"))}
+    for path in [path for path, lines in files.items() if block_of_file(lines) != block]:
+        say(f"{path.name}: of a processor with other plans; left as it is")
+        del files[path]
     for lines in files.values():
         lines[1] = [lines[1][0].split(" RESULTS ")[0].split(" NEAR ")[0].split(" FOOTPRINT")[0] + f" {note}"]
         for fields in lines:
@@ -166,6 +178,12 @@ def recount(oplat):
                 fields[FOOTPRINT_FIELD], *fields[NEAR_FIELD:] = results_of_network(fields[1])
     for path, lines in files.items():
         write_atomically(path, "".join("\t".join(fields) + "\n" for fields in lines))
+
+
+def block_of_file(lines):
+    """BLOCK of a data file's lines; those of before there were others lack it."""
+    device = next(fields for fields in lines if fields[0] == "device")
+    return int(device[3]) if len(device) > 3 else WIDE_BLOCK
 
 
 class Machine:
@@ -177,7 +195,7 @@ class Machine:
         for line in path.read_text().splitlines():
             kind, *fields = line.split("\t")
             if kind == "device":
-                self.second, self.last = map(float, fields)
+                self.second, self.last = map(float, fields[:2])
             elif kind == "memory":
                 ends = list(map(float, fields))
                 rise = ends[6] if len(ends) > 6 else None
@@ -608,7 +626,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--export", metavar="TABLE", help="only print a data file made from this table")
     parser.add_argument("--threads", type=int, default=1, help="number of threads of the exported rows (default: 1)")
-    parser.add_argument("--recount", action="store_true", help="only count what caches lose anew, in all data files, by plans of the zoo's models")
+    parser.add_argument("--recount", action="store_true", help="only count what caches lose anew, by plans of the zoo's models, in the data files of processors with the same plans")
     parser.add_argument("--oplat", default=str(ROOT / "build" / "release" / "oplat"), help="the program that plans (default: build/release/oplat)")
     parser.add_argument("--page", action="store_true", help="write docs/results/machines.md")
     options = parser.parse_args()

@@ -135,21 +135,26 @@ Factors factors_of(const Key& key) {
 
 /// Description::slower: 128x512x1000 took 794 and 325 us with unsigned and signed weights, one row
 /// 14 and 11, QLinearConv of 64 to 64 channels at 28x28 381 and 145, of each channel by itself 103
-/// and 70 (ONNX Runtime 1.31.1, one core of a Zen 4, 2026-11-30).
-double slower_factors(const Key& key, Factors factors, const Contraction& product) {
-  constexpr double kUnsigned = 2.4;
-  constexpr double kOneRow = 1.3;
+/// and 70 (ONNX Runtime 1.31.1, one core of a Zen 4, 2026-11-30). With AVX2, where signed ones take
+/// three instructions: 921 and 690 us, one row 25 and 23, QLinearConv 466 and 322 (a Zen 3,
+/// 2026-12-01).
+double slower_factors(const Key& key, Factors factors, const Contraction& product, double lanes) {
+  constexpr double kLanesOfAvx512 = 16;
+  const bool at_once = lanes >= kLanesOfAvx512;
+  const double unsigned_ones = at_once ? 2.4 : 1.35;
+  const double one_row = at_once ? 1.3 : 1.1;
   // ConvInteger is as slow with signed ones, which it packs in each call.
   if (factors != Factors::Bytes || key.op == "ConvInteger" || product.is_depthwise()) return 1;
   constexpr std::size_t kScaled = 3;
   const TensorEntry* weights =
       key.operand(key.op == "QLinearConv" ? kScaled : ops::second_factor(key));
   if (weights == nullptr || weights->dtype != Dtype::U8) return 1;
-  return product.batch * product.out_h * product.out_w > 1 ? kUnsigned : kOneRow;
+  return product.batch * product.out_h * product.out_w > 1 ? unsigned_ones : one_row;
 }
 
 std::optional<Description> describe_as_said(const Key& key, const Catalogue& catalogue,
-                                            std::int64_t threads) {
+                                            const Host& host) {
+  const std::int64_t threads = std::max<std::int64_t>(host.threads, 1);
   const OperatorInfo* info = catalogue.find(key.domain, key.op);
   std::optional<Description> description;
   const bool by_threads = info != nullptr && info->describe_among_threads != nullptr;
@@ -166,6 +171,7 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
   if (!std::all_of(numbers.begin(), numbers.end(),
                    [](double number) { return std::isfinite(number); }))
     return std::nullopt;
+  description->lanes = host.lanes;
   put_on_one_line(description->slice);
   const double steps = description->work.steps;
   const Work stored = work(key, info);
@@ -183,7 +189,8 @@ std::optional<Description> describe_as_said(const Key& key, const Catalogue& cat
   if (description->contraction) {
     description->factors = factors_of(key);
     description->windows = ops::windows_of(key, *description->contraction, description->factors);
-    description->slower = slower_factors(key, description->factors, *description->contraction);
+    description->slower =
+        slower_factors(key, description->factors, *description->contraction, host.lanes);
     if (description->work.flops) *description->work.flops *= description->contraction->share_inside;
     ops::share_among_threads(key, threads, *description);
   }
@@ -232,12 +239,7 @@ std::optional<Description> describe(const Key& key, const Catalogue& catalogue, 
   const KeyDomain* domain = catalogue.domain(key.domain);
   const auto form = domain == nullptr ? std::nullopt : domain->table_form(key);
   const auto constant = form ? std::nullopt : with_constant_weights(key);
-  auto description = describe_as_said(form       ? *form
-                                      : constant ? *constant
-                                                 : key,
-                                      catalogue, std::max<std::int64_t>(host.threads, 1));
-  if (description) description->lanes = host.lanes;
-  return description;
+  return describe_as_said(form ? *form : constant ? *constant : key, catalogue, host);
 }
 
 }  // namespace oplat::ir

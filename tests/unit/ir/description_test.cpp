@@ -1505,6 +1505,13 @@ TEST(Description, UnsignedWeightsAreMultipliedMoreSlowly) {
                    "(f32[1,1,1024],u8c[1024,32,16],f32c[32768])->(f32[1,1,1024])"),
             1)
       << "weights of a few bits are floats before they are multiplied";
+  const auto with_avx2 = [](int rows) {
+    const auto key = parse(fmt::format(
+        "MatMulInteger/10{{}}(u8[{0},512],u8c[512,1000],u8c[],u8c[])->(i32[{0},1000])", rows));
+    return describe(key.value(), Catalogue::own(), {.threads = 1, .lanes = 8})->slower;
+  };
+  EXPECT_EQ(with_avx2(128), 1.35);
+  EXPECT_EQ(with_avx2(1), 1.1);
 }
 
 // What has axes of one element in common only is computed element by element.
