@@ -471,31 +471,33 @@ class Exact final : public Estimator {
   mutable std::unordered_map<std::string, Known, KeyHash, std::equal_to<>> known_;
 };
 
+/// The source's device; one of which nothing is known where the table lacks it.
+Result<table::Device> device_of(const RowSource& rows) {
+  OPLAT_TRY(devices, rows.table->devices());
+  for (auto& [id, device] : devices) {
+    if (id == rows.device) return std::move(device);
+  }
+  return table::Device();
+}
+
 }  // namespace
 
 Result<ir::Host> host_of(const RowSource& rows) {
-  table::Device own;
-  OPLAT_TRY(devices, rows.table->devices());
-  for (auto& [id, device] : devices) {
-    if (id == rows.device) own = std::move(device);
-  }
+  OPLAT_TRY(device, device_of(rows));
   std::int64_t threads = 1;
   OPLAT_TRY(settings, rows.table->settings());
   for (const auto& [id, setting] : settings) {
     if (id == rows.settings.front()) threads = setting.threads;
   }
-  return plan::host_of(own, threads);
+  return plan::host_of(device, threads);
 }
 
 Result<StateLimits> state_limits(const RowSource& rows) {
   StateLimits limits;
-  OPLAT_TRY(devices, rows.table->devices());
-  for (const auto& [id, device] : devices) {
-    if (id != rows.device) continue;
-    if (device.l2_bytes > 0)
-      limits.own_bytes = table::kOwnCachesThatLoseWeights * static_cast<double>(device.l2_bytes);
-    if (device.llc_bytes > 0) limits.all_bytes = static_cast<double>(device.llc_bytes);
-  }
+  OPLAT_TRY(device, device_of(rows));
+  if (device.l2_bytes > 0)
+    limits.own_bytes = table::kOwnCachesThatLoseWeights * static_cast<double>(device.l2_bytes);
+  if (device.llc_bytes > 0) limits.all_bytes = static_cast<double>(device.llc_bytes);
   if (!rows.settings.empty()) {
     OPLAT_TRY(sizes, table::sizes_of_states(*rows.table, rows.device, rows.settings.front()));
     if (sizes.memory && sizes.memory->last) {
